@@ -1,0 +1,34 @@
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A programming language that candidates are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Language {
+    /// CPython 3.
+    Python,
+}
+
+impl Language {
+    /// Every language, in the order in which help texts list them.
+    pub const ALL: &'static [Self] = &[Self::Python];
+
+    /// The word used in files, on the command line and in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Python => "python",
+        }
+    }
+
+    /// The language with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|language| language.name() == name)
+    }
+}
+
+impl fmt::Display for Language {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,25 @@
+//! Plain data: what a problem is, what a program is, what a run of a program showed.
+
+mod excerpt;
+mod judgement;
+mod language;
+mod limits;
+mod profile;
+mod program;
+mod settings;
+mod task;
+mod test_suite;
+mod usage;
+mod verdict;
+
+pub use excerpt::Excerpt;
+pub use judgement::{Isolation, Judgement, Protocol, TestResult};
+pub use language::Language;
+pub use limits::{Limits, TimeoutPolicy};
+pub use profile::{Profile, TestCoverage};
+pub use program::{Program, ProgramHash};
+pub use settings::Slots;
+pub use task::{HiddenTests, Problem, ScoredOn, Task};
+pub use test_suite::{Assertion, IoCase, OutputRule, TestSuite};
+pub use usage::{Spend, Usage};
+pub use verdict::Verdict;

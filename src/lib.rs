@@ -1,0 +1,14 @@
+//! Rolecall runs *role arrangements*: casts of LLM agents that write, run and repair programs.
+//!
+//! Reading order, along one conversation: `cli/run` → `config` → `topology` → `conversation/intake` →
+//! `conversation/actor` → `conversation/ledger` → `runtime/role_actor` → `agents/synthesizer` → `agents/executor` →
+//! `sandbox` → `agents/ranker` → `agents/instructor` → `agents/debugger` → `conversation/outcome` →
+//! `conversation/grading` → `telemetry/projection`.
+
+pub mod benchmarks;
+pub mod domain;
+pub mod ids;
+pub mod llm;
+pub mod messages;
+pub mod prompts;
+pub mod sandbox;

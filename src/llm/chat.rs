@@ -1,0 +1,201 @@
+use std::{collections::BTreeSet, fmt, sync::Arc};
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::{Judgement, Profile, Program, ProgramHash, Task, Usage};
+
+/// What a call is for. A model says which purposes it answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// Write a program for a task.
+    Draft,
+    /// Say why a program fails.
+    Diagnose,
+    /// Write a better version of a program.
+    Repair,
+    /// Say how good a program is.
+    Judge,
+}
+
+impl Purpose {
+    /// The word used in files and traces.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Draft => "draft",
+            Self::Diagnose => "diagnose",
+            Self::Repair => "repair",
+            Self::Judge => "judge",
+        }
+    }
+}
+
+impl fmt::Display for Purpose {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Who says a chat message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ChatRole {
+    /// Standing instructions.
+    System,
+    /// The one who asks.
+    User,
+    /// The model.
+    Assistant,
+}
+
+impl ChatRole {
+    /// The word of the chat completions protocol.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::User => "user",
+            Self::Assistant => "assistant",
+        }
+    }
+}
+
+/// One message of a prompt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChatMessage {
+    /// Who says it.
+    pub role: ChatRole,
+    /// What is said.
+    pub content: String,
+}
+
+/// Sampling parameters. `None` leaves the server's default.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Parameters {
+    /// Softmax temperature.
+    pub temperature: Option<f64>,
+    /// Nucleus sampling.
+    pub top_p: Option<f64>,
+    /// Upper bound of the reply, in tokens.
+    pub max_output_tokens: Option<u32>,
+    /// Strings that end the reply; none by default.
+    pub stop: Vec<String>,
+}
+
+/// Which samples of the conversation a call asks for: choice `i` is number `first + i`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Draw {
+    /// Sample of the task, from 0.
+    pub sample: u32,
+    /// Number of program slots (or, for turns that write none, of starts of this actor) before this turn.
+    pub first: u32,
+    /// 0 for the first call of a turn, 1 for the second, …
+    pub ordinal: u32,
+}
+
+/// A program that this conversation tried before, seen from its parent.
+#[derive(Clone, Debug)]
+pub struct Sibling {
+    /// What was tried.
+    pub program: Arc<Program>,
+    /// What the visible tests said.
+    pub judgement: Arc<Judgement>,
+}
+
+/// Which program texts the conversation has seen when the turn started.
+pub trait PastPrograms: Send + Sync {
+    /// Whether this text was a candidate before.
+    fn contains(&self, hash: &ProgramHash) -> bool;
+}
+
+impl PastPrograms for BTreeSet<ProgramHash> {
+    fn contains(&self, hash: &ProgramHash) -> bool {
+        BTreeSet::contains(self, hash)
+    }
+}
+
+/// The typed objects that a prompt was rendered from.
+#[derive(Clone)]
+pub struct Subject {
+    /// The problem.
+    pub task: Arc<Task>,
+    /// The program to diagnose or repair, or the starter where a draft may begin from it.
+    pub program: Option<Arc<Program>>,
+    /// What the tests said of `program`.
+    pub judgement: Option<Arc<Judgement>>,
+    /// The diagnosis that the repair is to follow.
+    pub diagnosis: Option<String>,
+    /// What `program` did while its tests ran; only for models that ask for it.
+    pub profile: Option<Arc<Profile>>,
+    /// Programs tried before.
+    pub seen: Arc<dyn PastPrograms>,
+    /// Earlier repairs of the same `program`, in logical order.
+    pub siblings: Vec<Sibling>,
+}
+
+impl fmt::Debug for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Subject").field("task", &self.task.id).finish_non_exhaustive()
+    }
+}
+
+/// One call of a model.
+#[derive(Clone, Debug)]
+pub struct ChatRequest {
+    /// What it is for.
+    pub purpose: Purpose,
+    /// The rendered prompt.
+    pub messages: Vec<ChatMessage>,
+    /// How to sample.
+    pub parameters: Parameters,
+    /// How many choices are wanted, at least 1.
+    pub choices: u32,
+    /// Seed of this request, derived from the run's seed and the draw.
+    pub seed: u64,
+    /// Which samples these are.
+    pub draw: Draw,
+    /// What the prompt was rendered from.
+    pub subject: Subject,
+    /// W3C trace context of the span that this call will be.
+    pub traceparent: Option<String>,
+}
+
+/// One reply text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Choice {
+    /// What the model said; code extraction finds the program in it.
+    pub text: String,
+    /// Why it ended (`stop`, `length`, …), as the server said.
+    pub finish_reason: String,
+    /// Reasoning that the server kept apart from the answer.
+    pub reasoning: Option<String>,
+    /// What the model says of the reply, for the trace: the template operator, for example.
+    pub note: Option<String>,
+}
+
+/// One request on the wire.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attempt {
+    /// HTTP status, where there was one.
+    pub status: Option<u16>,
+    /// `timeout`, `connect`, `body`, …, where it failed.
+    pub error: Option<String>,
+    /// Since the first attempt of the call began.
+    pub started_ms: u64,
+    /// How long it took.
+    pub duration_ms: u64,
+}
+
+/// What came back.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ChatReply {
+    /// The choices; may be fewer than asked for.
+    pub choices: Vec<Choice>,
+    /// Tokens, as far as the server said.
+    pub usage: Usage,
+    /// The model that answered, as the server said.
+    pub model: String,
+    /// The server's id of the reply.
+    pub id: Option<String>,
+    /// Every request that was sent for it, the successful one last.
+    pub attempts: Vec<Attempt>,
+}

@@ -1,0 +1,16 @@
+//! Models. Roles know [`ChatModel`] only; a request carries, beside its messages, what it is for and the typed
+//! objects that it was rendered from, so that an offline model need not parse a prompt.
+
+mod chat;
+mod error;
+mod model;
+pub mod openai;
+pub mod scripted;
+pub mod templates;
+
+pub use chat::{
+    Attempt, ChatMessage, ChatReply, ChatRequest, ChatRole, Choice, Draw, Parameters, PastPrograms, Purpose, Sibling,
+    Subject,
+};
+pub use error::ModelError;
+pub use model::{ChatModel, ModelInfo};

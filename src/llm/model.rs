@@ -1,0 +1,49 @@
+use futures_util::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+
+use super::{ChatReply, ChatRequest, ModelError, Purpose};
+
+/// What a model is, for records and traces. No secret is in here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelInfo {
+    /// The name it was asked for by (`templates`, `openai:gpt-4o`).
+    pub name: String,
+    /// `gen_ai.provider.name`: `openai` for every OpenAI-compatible server, else the built-in model's own word.
+    pub provider: String,
+    /// The model id that requests carry.
+    pub model: String,
+    /// Host of the server, where there is one.
+    pub server_address: Option<String>,
+    /// Port of the server, where there is one.
+    pub server_port: Option<u16>,
+}
+
+/// A model that answers chat requests.
+pub trait ChatModel: Send + Sync {
+    /// What it is.
+    fn info(&self) -> &ModelInfo;
+
+    /// Whether it answers requests of this purpose at all.
+    fn answers(&self, purpose: Purpose) -> bool;
+
+    /// Whether a repair request should carry the program's profile (line coverage by test, types).
+    fn wants_profile(&self) -> bool {
+        false
+    }
+
+    /// Whether its answer depends on which programs were tried before. Turns of such a model that write programs
+    /// take place one after the other in a conversation, so that none repeats another's program.
+    fn avoids_repeats(&self) -> bool {
+        false
+    }
+
+    /// Whether it answers from typed objects alone, so that no prompt need be rendered.
+    fn reads_prompt(&self) -> bool {
+        true
+    }
+
+    /// Answers. Retries and timeouts of the transport are the model's own affair and are listed in the reply.
+    ///
+    /// Cancelling means dropping the future.
+    fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>>;
+}

@@ -1,0 +1,1 @@
+//! Canned replies for tests: text, usage, delay, faults, panics.

@@ -1,0 +1,17 @@
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::Candidate;
+use crate::{domain::Judgement, ids::MessageId};
+
+/// From an executor, to whoever ranks, diagnoses or repairs. Says of one candidate what each visible test said.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExecutionReport {
+    /// Its own name in the conversation.
+    pub id: MessageId,
+    /// What was executed.
+    pub candidate: Arc<Candidate>,
+    /// What came of it.
+    pub judgement: Arc<Judgement>,
+}

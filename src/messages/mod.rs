@@ -1,0 +1,18 @@
+//! What actors say to each other. Few kinds, so that roles can be swapped; one file each.
+//!
+//! A message is immutable and shared by `Arc`. Its lineage (who said it, in which turn, caused by what) is in
+//! its [`MessageId`] and in the turn record; the content is plain domain data.
+
+mod candidate;
+mod diagnosis;
+mod execution_report;
+mod kind;
+mod message;
+mod task;
+
+pub use candidate::{Candidate, Origin};
+pub use diagnosis::{Diagnosis, DiagnosisForm, DiagnosisSource};
+pub use execution_report::ExecutionReport;
+pub use kind::Kind;
+pub use message::{Body, Message};
+pub use task::TaskMessage;

@@ -1,0 +1,1 @@
+//! Prompt rendering (minijinja) and code extraction from replies.

@@ -1,0 +1,73 @@
+//! Runs programs that nobody has read. A program never runs outside of this.
+
+mod job;
+pub mod launcher;
+
+use futures_util::future::BoxFuture;
+use thiserror::Error;
+use tokio_util::sync::CancellationToken;
+
+pub use job::Job;
+
+use crate::domain::{Isolation, Judgement, Language, Profile};
+
+/// Our machine failed: never the candidate's fault, never a wrong answer.
+#[derive(Debug, Error)]
+pub enum SandboxError {
+    /// The machine cannot isolate programs.
+    #[error("cannot isolate untrusted programs: {reason}")]
+    Isolation {
+        /// What failed and how to go on.
+        reason: String,
+    },
+    /// A tool that the language needs is absent.
+    #[error("{language} needs {tool}, which this machine lacks: {hint}")]
+    MissingTool {
+        /// The language asked for.
+        language: Language,
+        /// What is missing.
+        tool: String,
+        /// How to get it.
+        hint: String,
+    },
+    /// Setting up, talking to or reading from the isolated processes failed.
+    #[error("the sandbox failed while {during}: {source}")]
+    Io {
+        /// What was being done.
+        during: &'static str,
+        /// The system's error.
+        source: std::io::Error,
+    },
+    /// Something that cannot happen unless the harness is broken.
+    #[error("the sandbox harness failed: {0}")]
+    Harness(String),
+    /// The conversation ended while the program ran; it was killed.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+/// Executes programs under isolation.
+pub trait Sandbox: Send + Sync {
+    /// How programs are isolated here.
+    fn isolation(&self) -> &Isolation;
+
+    /// Runs a program against a suite: one result per test, in the suite's order.
+    ///
+    /// # Errors
+    /// Only for faults of this machine and cancellation; whatever the program does is a [`Judgement`].
+    fn judge<'a>(
+        &'a self,
+        job: &'a Job,
+        cancel: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<Judgement, SandboxError>>;
+
+    /// Runs a program against a suite once more with tracing on: which lines each test executes, types and values of variables.
+    ///
+    /// # Errors
+    /// As [`Sandbox::judge`]. A program that cannot be profiled (it does not compile) gives an empty profile.
+    fn profile<'a>(
+        &'a self,
+        job: &'a Job,
+        cancel: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<Profile, SandboxError>>;
+}

@@ -1,0 +1,9 @@
+//! The one integration binary: drives the library and the built `rolecall`.
+#![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, reason = "a test may panic")]
+
+mod benchmarks;
+mod execution_cases;
+mod openai;
+mod prompts;
+mod sandbox;
+mod templates;

@@ -1,0 +1,1 @@
+//! See the module of this name in the library.
