@@ -8,6 +8,7 @@
 pub mod agents;
 pub mod benchmarks;
 pub mod budget;
+pub mod conversation;
 pub mod domain;
 pub mod ids;
 pub mod llm;
@@ -16,4 +17,5 @@ pub mod prompts;
 pub mod runtime;
 pub mod sandbox;
 pub mod selection;
+pub mod telemetry;
 pub mod topology;
