@@ -3,7 +3,9 @@
 
 mod benchmarks;
 mod execution_cases;
+mod ledger;
 mod openai;
 mod prompts;
 mod sandbox;
+mod support;
 mod templates;
