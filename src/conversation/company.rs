@@ -9,7 +9,7 @@ use crate::{
     ids::{ActorName, RunId},
     llm::ChatModel,
     prompts::Prompt,
-    runtime::{Scene, Seat, TurnRecord},
+    runtime::{Scene, Seat, TurnRecord, Watch},
     sandbox::Sandbox,
     topology::Plan,
 };
@@ -36,6 +36,8 @@ pub struct Company {
     pub sandbox: Arc<dyn Sandbox>,
     /// Where finished turns are written down.
     pub journal: Arc<dyn Journal>,
+    /// Told when a turn begins.
+    pub watch: Option<Watch>,
     /// Who watches.
     pub observer: Arc<dyn Observer>,
 }
@@ -64,6 +66,7 @@ impl Company {
             sample: head.sample,
             seed: head.seed,
             sandbox: self.sandbox.clone(),
+            watch: self.watch.clone(),
             profiles: Mutex::default(),
         });
         let nodes = self.plan.nodes.iter();

@@ -2,10 +2,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, reason = "a test may panic")]
 
 mod benchmarks;
+mod conversation;
 mod execution_cases;
 mod ledger;
 mod openai;
 mod prompts;
 mod sandbox;
+mod stage;
 mod support;
 mod templates;
