@@ -178,7 +178,7 @@ fn suites(root: &mut Section<'_>, entry_point: Option<&Field<&str>>) -> (Option<
     let visible = visible.map(|section| Tests::read(section, rule.unwrap_or_default()));
     let hidden = root.section("hidden").map(|section| Tests::read(section, rule.unwrap_or_default()));
     let given: Vec<_> = [&visible, &hidden].into_iter().flatten().collect();
-    let with_code = given.iter().any(|tests| matches!(tests, Tests::Code(_)));
+    let with_code = given.iter().any(|tests| matches!(tests, Tests::Code(..)));
     let with_io = given.iter().any(|tests| matches!(tests, Tests::Io(_)));
     match (entry_point, compare) {
         _ if with_code && with_io => {
@@ -215,7 +215,8 @@ fn output_rule(document: &Document<'_>, word: &Field<&str>) -> Option<OutputRule
 
 /// What a `[visible]` or `[hidden]` table holds.
 enum Tests<'d> {
-    Code(Field<&'d str>),
+    /// Its dotted name and the test text.
+    Code(String, Field<&'d str>),
     Io(TestSuite),
     Wrong,
 }
@@ -236,7 +237,7 @@ impl<'d> Tests<'d> {
                 document.mistake(start, format!("`{table}` has {what}"), Some(choice.to_owned()));
                 Self::Wrong
             }
-            (Some(code), _) => Self::Code(code),
+            (Some(code), _) => Self::Code(name, code),
             (None, Some(cases)) => Self::io(document, cases, rule),
             (None, None) => Self::Wrong,
         }
@@ -263,14 +264,14 @@ impl<'d> Tests<'d> {
         match self {
             Self::Io(suite) => Some(suite),
             Self::Wrong => None,
-            Self::Code(code) => {
+            Self::Code(name, code) => {
                 let text = with_plain_line_ends(code.value);
                 let suite = match entry_point {
-                    Some(name) => assertion_suite(&text, name.value).map(Some),
+                    Some(function) => assertion_suite(&text, function.value).map(Some),
                     // said to be missing elsewhere; the code is looked at all the same
                     None => assertions(&text).map(|_| None),
                 };
-                suite.inspect_err(|error| document.code_mistake("code", &code.span, error)).ok().flatten()
+                suite.inspect_err(|error| document.code_mistake(&name, &code.span, error)).ok().flatten()
             }
         }
     }

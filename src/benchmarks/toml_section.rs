@@ -98,7 +98,10 @@ impl<'d> Section<'d> {
     }
 
     fn wrong_type(&self, key: &str, value: &Spanned<DeValue<'_>>, wanted: &str) {
-        let found = value.get_ref().type_str();
+        let found = match value.get_ref() {
+            DeValue::Integer(number) => number.to_string(),
+            other => other.type_str().to_owned(),
+        };
         let message = format!("`{}`: expected {wanted}, found {found}", self.full_name(key));
         self.document.mistake(value.span().start, message, None);
     }

@@ -20,7 +20,9 @@ fn problem_named<'p>(problems: &'p [Problem], id: &str) -> &'p Problem {
 
 fn assertion_texts(suite: &TestSuite) -> Vec<&str> {
     match suite {
-        TestSuite::Assertions { assertions, .. } => assertions.iter().map(|assertion| assertion.text.as_str()).collect(),
+        TestSuite::Assertions { assertions, .. } => {
+            assertions.iter().map(|assertion| assertion.text.as_str()).collect()
+        }
         TestSuite::Io { .. } => panic!("assertions expected"),
     }
 }

@@ -17,7 +17,8 @@ fn load(name: &str, path: &str) -> Vec<Problem> {
 
 #[test]
 fn every_benchmark_loads_its_folder_and_every_task_has_tests() {
-    let expected = [("humaneval", "humaneval", 164), ("humanevalfix", "humanevalpack", 40), ("quixbugs", "quixbugs", 40)];
+    let expected =
+        [("humaneval", "humaneval", 164), ("humanevalfix", "humanevalpack", 40), ("quixbugs", "quixbugs", 40)];
     for (name, folder, count) in expected.into_iter().chain([("mbpp", "mbpp", 974)]) {
         let problems = load(name, folder);
         assert_eq!(problems.len(), count, "{name}");
@@ -77,7 +78,8 @@ fn humaneval_calls_check_and_joins_completions_to_the_prompt() {
 #[test]
 fn quixbugs_has_one_assertion_a_table_row_and_support_classes() {
     let problems = load("quixbugs", "quixbugs");
-    let tests = |name: &str| assertion_texts(&problem_named(&problems, &format!("QuixBugs/python/{name}")).task.visible);
+    let tests =
+        |name: &str| assertion_texts(&problem_named(&problems, &format!("QuixBugs/python/{name}")).task.visible);
     let table = |problem: &&Problem| !code(&problem.task.visible).contains("def test1()");
     assert_eq!(problems.iter().filter(table).count(), 31);
     // 242 rows, of which upstream skips two slow ones
@@ -157,7 +159,8 @@ fn what_is_not_there_is_named_with_what_was_looked_for() {
 
 #[test]
 fn another_languages_file_is_refused() {
-    let wrong = [("humanevalfix", "humanevalpack/humanevalpack_cpp.jsonl"), ("quixbugs", "quixbugs/quixbugs_java.jsonl")];
+    let wrong =
+        [("humanevalfix", "humanevalpack/humanevalpack_cpp.jsonl"), ("quixbugs", "quixbugs/quixbugs_java.jsonl")];
     for (name, path) in wrong {
         let path = datasets().join(path);
         let error = benchmark(name).unwrap().load(&path, Language::Python, FeedbackSet::Visible).err().unwrap();
