@@ -4,6 +4,7 @@
 mod benchmarks;
 mod conversation;
 mod execution_cases;
+mod house_rules;
 mod ledger;
 mod openai;
 mod prompts;
