@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use tree_sitter::Node;
 
 use super::python_syntax::{GrammarMissing, PythonText};
@@ -37,7 +39,7 @@ fn begins_indented(reply: &str) -> bool {
 
 fn with_preamble(preamble: &str, reply: &str) -> Result<String, GrammarMissing> {
     let (above, program) = (PythonText::parse(preamble)?, PythonText::parse(reply)?);
-    let own: Vec<_> = program.statements().into_iter().flat_map(|node| program.bound_names(node)).collect();
+    let own: BTreeSet<_> = program.statements().into_iter().flat_map(|node| program.bound_names(node)).collect();
     let is_missing = |node: &Node<'_>| {
         let names = above.bound_names(*node);
         let known = names.iter().all(|name| own.contains(name));
