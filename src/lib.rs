@@ -5,10 +5,17 @@
 //! `sandbox` → `agents/ranker` → `agents/instructor` → `agents/debugger` → `conversation/outcome` →
 //! `conversation/grading` → `telemetry/projection`.
 
+pub mod agents;
 pub mod benchmarks;
+pub mod budget;
+pub mod conversation;
 pub mod domain;
 pub mod ids;
 pub mod llm;
 pub mod messages;
 pub mod prompts;
+pub mod runtime;
 pub mod sandbox;
+pub mod selection;
+pub mod telemetry;
+pub mod topology;

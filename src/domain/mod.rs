@@ -18,7 +18,7 @@ pub use language::Language;
 pub use limits::{Limits, TimeoutPolicy};
 pub use profile::{Profile, TestCoverage};
 pub use program::{Program, ProgramHash};
-pub use settings::Slots;
+pub use settings::{Children, Slots};
 pub use task::{HiddenTests, Problem, ScoredOn, Task};
 pub use test_suite::{Assertion, IoCase, OutputRule, TestSuite};
 pub use usage::{Spend, Usage};

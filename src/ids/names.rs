@@ -1,5 +1,3 @@
-//! Identities. Everything that names something else in a record or a trace is one of these.
-
 use std::fmt;
 
 use serde::{Deserialize, Serialize};

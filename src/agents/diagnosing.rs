@@ -1,0 +1,128 @@
+//! How a failing program is diagnosed: what instructor and teacher have in common.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::prompt_data;
+use crate::{
+    llm::{ChatMessage, ModelError, Purpose, Subject},
+    messages::{Diagnosis, DiagnosisForm, DiagnosisSource, ExecutionReport, Message},
+    prompts::PromptData,
+    runtime::{Ask, Fault, Metered, NoteValue, SettingKey, Turn},
+};
+
+/// Where the words of a diagnosis come from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Instruction {
+    /// From the model where it diagnoses, else from the static template; the record says which.
+    #[default]
+    Auto,
+    /// From the model.
+    Model,
+    /// From the static template, which restates the failing test; no model is asked.
+    Static,
+}
+
+/// Settings of roles that diagnose.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Settings {
+    pub(super) diagnoses: std::num::NonZeroU32,
+    pub(super) instruction: Instruction,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { diagnoses: std::num::NonZeroU32::MIN, instruction: Instruction::Auto }
+    }
+}
+
+/// Keys of [`Settings`].
+pub(super) const KEYS: &[SettingKey] = &[
+    SettingKey { name: "diagnoses", help: "diagnoses of each failing program: a number from 1" },
+    SettingKey {
+        name: "instruction",
+        help: "\"model\", \"static\" (a template that restates the failing test), or \"auto\": the model where it diagnoses",
+    },
+];
+
+/// The most calls that one turn makes.
+pub(super) fn most_calls(settings: &Settings) -> u32 {
+    if settings.instruction == Instruction::Static { 0 } else { settings.diagnoses.get() }
+}
+
+/// Writes the diagnoses of one failing program.
+pub(super) async fn diagnose(
+    settings: &Settings,
+    form: DiagnosisForm,
+    inbox: &[Arc<ExecutionReport>],
+    turn: &Turn,
+) -> Result<Vec<Message>, Fault> {
+    let Some(report) = inbox.first() else { return Ok(Vec::new()) };
+    let data = prompt_data::for_report(turn, report, None);
+    let wanted = settings.diagnoses.get() as usize;
+    let model = turn.model().filter(|model| match settings.instruction {
+        Instruction::Auto => model.answers(Purpose::Diagnose),
+        Instruction::Model => true,
+        Instruction::Static => false,
+    });
+    let (texts, source) = match model {
+        Some(model) => (ask_model(&model, &data, report, wanted, turn).await?, DiagnosisSource::Model),
+        // The same words twice are one diagnosis: a static template has only one to give.
+        None => (vec![restate(&data, turn)?], DiagnosisSource::StaticTemplate),
+    };
+    let word = if source == DiagnosisSource::Model { "model" } else { "static" };
+    turn.note("instruction", NoteValue::Text(word.to_owned()));
+    let diagnoses = texts.into_iter().enumerate().map(|(index, text)| {
+        Message::Diagnosis(Arc::new(Diagnosis {
+            id: turn.message_id(index),
+            report: report.clone(),
+            text,
+            form,
+            source,
+        }))
+    });
+    Ok(diagnoses.collect())
+}
+
+async fn ask_model(
+    model: &Metered<'_>,
+    data: &PromptData,
+    report: &Arc<ExecutionReport>,
+    wanted: usize,
+    turn: &Turn,
+) -> Result<Vec<String>, Fault> {
+    let mut texts = Vec::new();
+    while texts.len() < wanted {
+        let subject = Subject {
+            task: turn.task().clone(),
+            program: report.candidate.program.clone(),
+            judgement: Some(report.judgement.clone()),
+            diagnosis: None,
+            profile: None,
+            seen: Arc::new(turn.history().clone()),
+            siblings: Vec::new(),
+        };
+        let choices = u32::try_from(wanted - texts.len()).unwrap_or(u32::MAX);
+        let ask = Ask { purpose: Purpose::Diagnose, prompt: "diagnose", data: data.clone(), subject, choices };
+        match model.ask(ask).await {
+            Ok(reply) if reply.choices.is_empty() => break,
+            Ok(reply) => texts.extend(reply.choices.into_iter().map(|choice| choice.text)),
+            Err(Fault::Model(ModelError::Budget | ModelError::NothingToSay(_))) => break,
+            Err(Fault::Model(_)) if !texts.is_empty() => break,
+            Err(fault) => return Err(fault),
+        }
+    }
+    texts.truncate(wanted);
+    Ok(texts)
+}
+
+fn restate(data: &PromptData, turn: &Turn) -> Result<String, Fault> {
+    let prompt = turn.seat().prompts.get("static");
+    let prompt = prompt.ok_or_else(|| Fault::Setup(format!("{} has no prompt `static`", turn.seat().actor)))?;
+    let messages = prompt.render(data).map_err(|error| Fault::Setup(error.to_string()))?;
+    let contents: Vec<&str> = messages.iter().map(|message: &ChatMessage| message.content.as_str()).collect();
+    Ok(contents.join("\n\n"))
+}

@@ -1,0 +1,47 @@
+use std::sync::Arc;
+
+use super::diagnosing::{self, Settings};
+use crate::{
+    llm::Purpose,
+    messages::{DiagnosisForm, ExecutionReport, Kind, Message},
+    runtime::{Fault, Inlets, Receives, Role, RoleEntry, RoleSpec, Seat, SettingsError, Turn},
+};
+
+pub(super) static ROLE: RoleEntry = RoleEntry::of::<Instructor>();
+
+/// Summarises what is wrong with a failing program (SEIDR's instruct step).
+struct Instructor(Settings);
+
+impl Role for Instructor {
+    type Settings = Settings;
+
+    const SPEC: RoleSpec = RoleSpec {
+        name: "instructor",
+        summary: "summarises what is wrong with a failing program",
+        accepts: &[Kind::ExecutionReport],
+        emits: &[Kind::Diagnosis],
+        gathers: false,
+        evaluates: false,
+        asks: &[(Kind::ExecutionReport, Purpose::Diagnose)],
+        prompts: &[("diagnose", "instructor/bug_summary"), ("static", "instructor/static")],
+        settings: diagnosing::KEYS,
+    };
+
+    fn new(settings: Settings, _: &Seat) -> Result<Self, SettingsError> {
+        Ok(Self(settings))
+    }
+
+    fn calls(settings: &Settings, _: Kind, _: u32) -> u32 {
+        diagnosing::most_calls(settings)
+    }
+
+    fn connect(inlets: &mut Inlets<'_, Self>) {
+        inlets.accept::<ExecutionReport>();
+    }
+}
+
+impl Receives<ExecutionReport> for Instructor {
+    async fn receive(&self, inbox: &[Arc<ExecutionReport>], turn: &Turn) -> Result<Vec<Message>, Fault> {
+        diagnosing::diagnose(&self.0, DiagnosisForm::BugSummary, inbox, turn).await
+    }
+}

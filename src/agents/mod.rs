@@ -1,0 +1,30 @@
+//! The roles. Each is one file and one entry of [`ROLES`]; nothing else knows them by name.
+
+mod debugger;
+mod diagnosing;
+mod executor;
+mod instructor;
+mod learner;
+mod prompt_data;
+mod ranker;
+mod synthesizer;
+mod teacher;
+mod writing;
+
+use crate::runtime::RoleEntry;
+
+/// Every role, in the order of a conversation.
+pub static ROLES: &[&RoleEntry] = &[
+    &synthesizer::ROLE,
+    &learner::ROLE,
+    &executor::ROLE,
+    &ranker::ROLE,
+    &instructor::ROLE,
+    &teacher::ROLE,
+    &debugger::ROLE,
+];
+
+/// The role of this name.
+pub fn role(name: &str) -> Option<&'static RoleEntry> {
+    ROLES.iter().copied().find(|entry| entry.spec.name == name)
+}

@@ -1,0 +1,47 @@
+use std::sync::Arc;
+
+use super::diagnosing::{self, Settings};
+use crate::{
+    llm::Purpose,
+    messages::{DiagnosisForm, ExecutionReport, Kind, Message},
+    runtime::{Fault, Inlets, Receives, Role, RoleEntry, RoleSpec, Seat, SettingsError, Turn},
+};
+
+pub(super) static ROLE: RoleEntry = RoleEntry::of::<Teacher>();
+
+/// Explains why a program fails and how to go about it, without code (INTERVENOR's chain of repair).
+struct Teacher(Settings);
+
+impl Role for Teacher {
+    type Settings = Settings;
+
+    const SPEC: RoleSpec = RoleSpec {
+        name: "teacher",
+        summary: "writes a chain of repair: why a program fails and a plan to fix it, in words",
+        accepts: &[Kind::ExecutionReport],
+        emits: &[Kind::Diagnosis],
+        gathers: false,
+        evaluates: false,
+        asks: &[(Kind::ExecutionReport, Purpose::Diagnose)],
+        prompts: &[("diagnose", "teacher/chain_of_repair"), ("static", "teacher/static")],
+        settings: diagnosing::KEYS,
+    };
+
+    fn new(settings: Settings, _: &Seat) -> Result<Self, SettingsError> {
+        Ok(Self(settings))
+    }
+
+    fn calls(settings: &Settings, _: Kind, _: u32) -> u32 {
+        diagnosing::most_calls(settings)
+    }
+
+    fn connect(inlets: &mut Inlets<'_, Self>) {
+        inlets.accept::<ExecutionReport>();
+    }
+}
+
+impl Receives<ExecutionReport> for Teacher {
+    async fn receive(&self, inbox: &[Arc<ExecutionReport>], turn: &Turn) -> Result<Vec<Message>, Fault> {
+        diagnosing::diagnose(&self.0, DiagnosisForm::ChainOfRepair, inbox, turn).await
+    }
+}

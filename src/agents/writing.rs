@@ -1,0 +1,160 @@
+//! How programs are written: what synthesizer, learner and debugger have in common.
+
+use std::sync::Arc;
+
+use super::prompt_data;
+use crate::{
+    domain::{Program, Slots},
+    ids::MessageId,
+    llm::{Choice, ModelError, Purpose, Sibling, Subject},
+    messages::{Candidate, Diagnosis, ExecutionReport, Message, Origin, TaskMessage},
+    prompts::{PromptData, extract_program},
+    runtime::{Ask, Fault, SettingsError, Turn},
+};
+
+/// Help of the setting `drafts`.
+pub(super) const DRAFTS_HELP: &str =
+    "first drafts: a number, asked for in one turn, or \"budget\" for one a turn while the program budget lasts";
+
+/// Help of the setting `repairs`.
+pub(super) const REPAIRS_HELP: &str = "repairs of each message received: a number from 1";
+
+/// Repairs are a number: a failing program is repaired again by the edge that leads back, not by one endless turn.
+pub(super) fn check_repairs(repairs: Slots) -> Vec<SettingsError> {
+    match repairs {
+        Slots::Fixed(_) => Vec::new(),
+        Slots::Budget => {
+            vec![SettingsError { key: "repairs", reason: "must be a whole number from 1".to_owned() }]
+        }
+    }
+}
+
+/// One call for each program in the worst case, and one more for each reply without a program.
+pub(super) fn most_calls(programs: u32) -> u32 {
+    programs.saturating_mul(2)
+}
+
+/// Writes first drafts of the task.
+pub(super) async fn draft(inbox: &[Arc<TaskMessage>], turn: &Turn) -> Result<Vec<Message>, Fault> {
+    let Some(message) = inbox.first() else { return Ok(Vec::new()) };
+    let starter = message.starter.as_ref().and_then(|starter| starter.program.clone());
+    let subject = subject(turn, starter);
+    let work =
+        Work { purpose: Purpose::Draft, prompt: "draft", data: prompt_data::for_draft(turn), subject, parent: None };
+    write(work, turn).await
+}
+
+/// Repairs the program of a report, from its test results alone.
+pub(super) async fn repair_reported(inbox: &[Arc<ExecutionReport>], turn: &Turn) -> Result<Vec<Message>, Fault> {
+    let Some(report) = inbox.first() else { return Ok(Vec::new()) };
+    repair(report, None, turn).await
+}
+
+/// Repairs the program of a diagnosis.
+pub(super) async fn repair_diagnosed(inbox: &[Arc<Diagnosis>], turn: &Turn) -> Result<Vec<Message>, Fault> {
+    let Some(diagnosis) = inbox.first() else { return Ok(Vec::new()) };
+    repair(&diagnosis.report, Some(&diagnosis.text), turn).await
+}
+
+async fn repair(report: &ExecutionReport, diagnosis: Option<&str>, turn: &Turn) -> Result<Vec<Message>, Fault> {
+    let mut subject = subject(turn, report.candidate.program.clone());
+    subject.judgement = Some(report.judgement.clone());
+    subject.diagnosis = diagnosis.map(str::to_owned);
+    if let (Some(program), true) = (&subject.program, turn.model().is_some_and(|model| model.wants_profile())) {
+        subject.profile = Some(turn.profile(program).await?);
+    }
+    let siblings = turn.history().judged_children(report.candidate.id);
+    subject.siblings = siblings.iter().filter_map(|sibling| as_sibling(sibling)).collect();
+    let data = prompt_data::for_report(turn, report, diagnosis);
+    let parent = Some(report.candidate.id);
+    write(Work { purpose: Purpose::Repair, prompt: "repair", data, subject, parent }, turn).await
+}
+
+fn as_sibling(report: &ExecutionReport) -> Option<Sibling> {
+    let program = report.candidate.program.clone()?;
+    Some(Sibling { program, judgement: report.judgement.clone() })
+}
+
+fn subject(turn: &Turn, program: Option<Arc<Program>>) -> Subject {
+    Subject {
+        task: turn.task().clone(),
+        program,
+        judgement: None,
+        diagnosis: None,
+        profile: None,
+        seen: Arc::new(turn.history().clone()),
+        siblings: Vec::new(),
+    }
+}
+
+struct Work {
+    purpose: Purpose,
+    prompt: &'static str,
+    data: PromptData,
+    subject: Subject,
+    parent: Option<MessageId>,
+}
+
+/// A program that a reply held, or that it held none, with what the model noted.
+type Written = (Option<Arc<Program>>, Option<String>);
+
+/// Asks until as many replies are there as the turn may write programs; a reply without a program is asked for once more.
+async fn write(work: Work, turn: &Turn) -> Result<Vec<Message>, Fault> {
+    let wanted = turn.allowance().programs as usize;
+    let mut written = gather_replies(&work, wanted, turn, Vec::new()).await?;
+    let without = written.iter().filter(|(program, _)| program.is_none()).count();
+    if without > 0 {
+        written.retain(|(program, _)| program.is_some());
+        let again = gather_replies(&work, without, turn, written).await?;
+        written = again;
+        // What neither request gave stays a reply without a program, and is spent.
+        let missing = wanted.saturating_sub(written.len()).min(without);
+        written.extend(std::iter::repeat_n((None, None), missing));
+        written.sort_by_key(|(program, _)| program.is_none());
+    }
+    written.truncate(wanted);
+    Ok(written.into_iter().enumerate().map(|(index, written)| candidate(&work, index, written, turn)).collect())
+}
+
+/// Adds replies to `written` until `more` have been added, the model has nothing more to say or the budget ends.
+async fn gather_replies(
+    work: &Work,
+    more: usize,
+    turn: &Turn,
+    mut written: Vec<Written>,
+) -> Result<Vec<Written>, Fault> {
+    let model = turn.model().ok_or_else(|| Fault::Setup(format!("{} has no model", turn.seat().actor)))?;
+    let enough = written.len() + more;
+    while written.len() < enough {
+        let choices = u32::try_from(enough - written.len()).unwrap_or(u32::MAX);
+        let ask = Ask {
+            purpose: work.purpose,
+            prompt: work.prompt,
+            data: work.data.clone(),
+            subject: work.subject.clone(),
+            choices,
+        };
+        match model.ask(ask).await {
+            Ok(reply) if reply.choices.is_empty() => break,
+            Ok(reply) => written.extend(reply.choices.into_iter().map(|choice| program_of(choice, turn))),
+            Err(Fault::Model(ModelError::Budget | ModelError::NothingToSay(_))) => break,
+            // What was paid for is kept; the failed call is in the record.
+            Err(Fault::Model(_)) if !written.is_empty() => break,
+            Err(fault) => return Err(fault),
+        }
+    }
+    Ok(written)
+}
+
+fn program_of(choice: Choice, turn: &Turn) -> Written {
+    let task = turn.task();
+    let text = extract_program(&choice.text, task);
+    (text.map(|text| Arc::new(Program::new(task.language, text))), choice.note)
+}
+
+fn candidate(work: &Work, index: usize, (program, note): Written, turn: &Turn) -> Message {
+    let origin = if work.purpose == Purpose::Draft { Origin::Draft } else { Origin::Repair };
+    let author = turn.seat().actor.clone();
+    let id = turn.message_id(index);
+    Message::Candidate(Arc::new(Candidate { id, program, origin, parent: work.parent, author, note }))
+}

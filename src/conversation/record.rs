@@ -1,0 +1,90 @@
+//! A conversation as it is written down: who took part, every turn, how it ended. Traces and results are made of it.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::Outcome;
+use crate::{
+    domain::{Isolation, ScoredOn, Spend, Verdict},
+    ids::{ActorName, ConversationId, MessageId, RunId, TaskId},
+    messages::Candidate,
+    runtime::TurnRecord,
+};
+
+/// What is known of a conversation before its first turn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ConversationHead {
+    /// Which conversation; also the trace id.
+    pub id: ConversationId,
+    /// The run that it belongs to.
+    pub run: RunId,
+    /// Name of the arrangement.
+    pub topology: String,
+    /// BLAKE3 of the effective arrangement.
+    pub topology_hash: String,
+    /// The arm of an experiment; the arrangement's name elsewhere.
+    pub arm: String,
+    /// The task.
+    pub task: TaskId,
+    /// Its data set.
+    pub dataset: String,
+    /// Sample of the task, from 0.
+    pub sample: u32,
+    /// Seed of the run.
+    pub seed: u64,
+    /// The actors and their roles, in the order of the file.
+    pub actors: Vec<(ActorName, String)>,
+    /// The starter, where the task has one.
+    pub starter: Option<Arc<Candidate>>,
+    /// Which tests decide whether it is solved.
+    pub scored_on: ScoredOn,
+    /// How programs are isolated.
+    pub isolation: Isolation,
+    /// What the loader had to say of the task.
+    pub notes: Vec<String>,
+    /// Unix time in ns.
+    pub started_ns: u64,
+}
+
+/// How a conversation ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ConversationEnd {
+    /// Why.
+    pub outcome: Outcome,
+    /// Who and why, in words, where the outcome's word does not say it all.
+    pub outcome_detail: Option<String>,
+    /// Whether the best program passes the tests that decide.
+    pub solved: bool,
+    /// Whether the starter passed the feedback tests: then nothing was repaired.
+    pub starter_passed: bool,
+    /// The best candidate by visible score, earliest on ties.
+    pub best: Option<MessageId>,
+    /// Its visible score.
+    pub best_score: Option<f64>,
+    /// Its verdict on the hidden tests, where there are some and they were run.
+    pub hidden_verdict: Option<Verdict>,
+    /// Number of the program that passed the feedback tests: programs to solution.
+    pub programs_to_solve: Option<u32>,
+    /// What was spent, over all turns.
+    pub spend: Spend,
+    /// Whether only our machine's failure ended it (`failed` by the sandbox): an infrastructure error.
+    pub infrastructure_error: bool,
+    /// Whether a provider refused for good.
+    pub refused: bool,
+    /// Whether another run with the same seed and answers gives the same result.
+    pub deterministic: bool,
+    /// Unix time in ns.
+    pub ended_ns: u64,
+}
+
+/// A whole conversation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ConversationRecord {
+    /// What was known before.
+    pub head: ConversationHead,
+    /// Every turn that took effect, by `seq`.
+    pub turns: Vec<Arc<TurnRecord>>,
+    /// How it ended.
+    pub end: ConversationEnd,
+}

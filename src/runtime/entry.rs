@@ -1,0 +1,107 @@
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::{Cast, Fault, Role, RoleSpec, Seat, SettingsError, start_role};
+use crate::{domain::Slots, messages::Kind};
+
+/// A role in the list of roles, with its type erased: what `topology check` and the conversation need of it.
+pub struct RoleEntry {
+    /// What the role is.
+    pub spec: &'static RoleSpec,
+    defaults: fn() -> Map<String, Value>,
+    check_key: fn(&str, &Value) -> Result<(), String>,
+    check: fn(&Map<String, Value>) -> Result<Vec<SettingsError>, String>,
+    slots: fn(&Map<String, Value>, Kind) -> Option<Slots>,
+    calls: fn(&Map<String, Value>, Kind, u32) -> u32,
+    start: fn(&Map<String, Value>, Arc<Seat>) -> Result<Cast, Fault>,
+}
+
+impl RoleEntry {
+    /// The entry of role `R`.
+    pub const fn of<R: Role>() -> Self {
+        Self {
+            spec: const { &R::SPEC },
+            defaults: defaults::<R>,
+            check_key: check_key::<R>,
+            check: check::<R>,
+            slots: slots::<R>,
+            calls: calls::<R>,
+            start: start::<R>,
+        }
+    }
+
+    /// Every key of the role's settings with its default.
+    pub fn default_settings(&self) -> Map<String, Value> {
+        (self.defaults)()
+    }
+
+    /// Whether `value` is right for the key `key` of the settings: its type, and what it may be on its own.
+    ///
+    /// # Errors
+    /// What would be right, in words.
+    pub fn check_key(&self, key: &str, value: &Value) -> Result<(), String> {
+        (self.check_key)(key, value)
+    }
+
+    /// What is wrong with settings as a whole.
+    ///
+    /// # Errors
+    /// Where they do not even parse.
+    pub fn check(&self, settings: &Map<String, Value>) -> Result<Vec<SettingsError>, String> {
+        (self.check)(settings)
+    }
+
+    /// How many programs a turn on this kind wants to write under these settings.
+    pub fn slots(&self, settings: &Map<String, Value>, kind: Kind) -> Option<Slots> {
+        (self.slots)(settings, kind)
+    }
+
+    /// The most model calls that a turn on this kind makes under these settings.
+    pub fn calls(&self, settings: &Map<String, Value>, kind: Kind, programs: u32) -> u32 {
+        (self.calls)(settings, kind, programs)
+    }
+
+    /// Starts an actor for the role; inside an actix system only.
+    ///
+    /// # Errors
+    /// Where the settings do not parse.
+    pub fn start(&self, settings: &Map<String, Value>, seat: Arc<Seat>) -> Result<Cast, Fault> {
+        (self.start)(settings, seat)
+    }
+}
+
+fn parse<T: DeserializeOwned>(settings: &Map<String, Value>) -> Result<T, String> {
+    serde_json::from_value(Value::Object(settings.clone())).map_err(|error| error.to_string())
+}
+
+fn defaults<R: Role>() -> Map<String, Value> {
+    match serde_json::to_value(R::Settings::default()) {
+        Ok(Value::Object(map)) => map,
+        _ => Map::new(),
+    }
+}
+
+fn check_key<R: Role>(key: &str, value: &Value) -> Result<(), String> {
+    let mut alone = Map::new();
+    alone.insert(key.to_owned(), value.clone());
+    parse::<R::Settings>(&alone).map(drop)
+}
+
+fn check<R: Role>(settings: &Map<String, Value>) -> Result<Vec<SettingsError>, String> {
+    parse(settings).map(|settings| R::check(&settings))
+}
+
+fn slots<R: Role>(settings: &Map<String, Value>, kind: Kind) -> Option<Slots> {
+    parse(settings).ok().and_then(|settings| R::slots(&settings, kind))
+}
+
+fn calls<R: Role>(settings: &Map<String, Value>, kind: Kind, programs: u32) -> u32 {
+    parse(settings).map_or(0, |settings| R::calls(&settings, kind, programs))
+}
+
+fn start<R: Role>(settings: &Map<String, Value>, seat: Arc<Seat>) -> Result<Cast, Fault> {
+    let settings = parse::<R::Settings>(settings).map_err(Fault::Setup)?;
+    Ok(start_role::<R>(settings, seat))
+}

@@ -1,0 +1,28 @@
+//! How a role takes part in a conversation: the traits that role authors implement, the one generic actor that hosts
+//! every role, what a turn can do, and what is written down about it.
+
+mod clock;
+mod entry;
+mod fault;
+mod history;
+mod inlets;
+mod metered;
+mod record;
+mod role;
+mod role_actor;
+mod seat;
+mod ticket;
+mod turn;
+
+pub use clock::now_unix_nanos;
+pub use entry::RoleEntry;
+pub use fault::Fault;
+pub use history::{History, HistoryLog};
+pub use inlets::{Cast, Inlets, Routed};
+pub use metered::{Ask, Metered};
+pub use record::{Allowance, BudgetKind, CallRecord, ExecutionRecord, Finished, Note, NoteValue, TurnLog, TurnRecord};
+pub use role::{Receives, Role, RoleSpec, SettingKey, SettingsError};
+pub use role_actor::{RoleActor, start_role};
+pub use seat::{Scene, Seat};
+pub use ticket::{Envelope, Settled, Ticket};
+pub use turn::Turn;

@@ -1,0 +1,42 @@
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+};
+
+use crate::{
+    domain::{Profile, ProgramHash, Task},
+    ids::{ActorName, ConversationId},
+    llm::{ChatModel, Parameters},
+    prompts::Prompt,
+    sandbox::Sandbox,
+};
+
+/// What all actors of one conversation share.
+pub struct Scene {
+    /// Which conversation.
+    pub conversation: ConversationId,
+    /// The problem as roles see it.
+    pub task: Arc<Task>,
+    /// Sample of the task, from 0.
+    pub sample: u32,
+    /// Seed of the run.
+    pub seed: u64,
+    /// Runs programs.
+    pub sandbox: Arc<dyn Sandbox>,
+    /// Profiles by program, so that each parent is profiled once.
+    pub profiles: Mutex<BTreeMap<ProgramHash, Arc<Profile>>>,
+}
+
+/// An actor's place in a conversation: what it needs beyond its settings.
+pub struct Seat {
+    /// Its name in the arrangement.
+    pub actor: ActorName,
+    /// The model that it asks; `None` for roles that ask none.
+    pub model: Option<Arc<dyn ChatModel>>,
+    /// How it samples.
+    pub parameters: Parameters,
+    /// Its prompts by key.
+    pub prompts: BTreeMap<String, Arc<Prompt>>,
+    /// What all actors share.
+    pub scene: Arc<Scene>,
+}
