@@ -1,7 +1,9 @@
+use std::collections::BTreeSet;
+
 use tree_sitter::Node;
 
 use super::python_syntax::{GrammarMissing, PythonText};
-use crate::domain::{Language, Program, Task};
+use crate::domain::{Language, Task};
 
 /// Makes the program that a reply to `task` means.
 ///
@@ -9,12 +11,11 @@ use crate::domain::{Language, Program, Task};
 /// and signature. Any other reply is a program of its own, and gets those statements of the preamble that it does not
 /// have itself (after its `from __future__` imports, which must stay first). The reply's own text is never changed or
 /// trimmed.
-pub fn assemble(task: &Task, reply: &str) -> Program {
-    let text = match (task.language, &task.entry_point) {
+pub(super) fn assemble(task: &Task, reply: &str) -> String {
+    match (task.language, &task.entry_point) {
         (_, None) => reply.to_owned(),
         (Language::Python, Some(_)) => python(task, reply),
-    };
-    Program::new(task.language, text)
+    }
 }
 
 fn python(task: &Task, reply: &str) -> String {
@@ -37,7 +38,7 @@ fn begins_indented(reply: &str) -> bool {
 
 fn with_preamble(preamble: &str, reply: &str) -> Result<String, GrammarMissing> {
     let (above, program) = (PythonText::parse(preamble)?, PythonText::parse(reply)?);
-    let own: Vec<_> = program.statements().into_iter().flat_map(|node| program.bound_names(node)).collect();
+    let own: BTreeSet<_> = program.statements().into_iter().flat_map(|node| program.bound_names(node)).collect();
     let is_missing = |node: &Node<'_>| {
         let names = above.bound_names(*node);
         let known = names.iter().all(|name| own.contains(name));
@@ -91,7 +92,7 @@ mod tests {
     }
 
     fn assembled(preamble: Option<&str>, reply: &str) -> String {
-        assemble(&task(preamble), reply).text
+        assemble(&task(preamble), reply)
     }
 
     #[test]
@@ -129,6 +130,6 @@ mod tests {
     #[test]
     fn a_whole_program_for_stdin_and_stdout_is_taken_as_it_is() {
         let task = Task { entry_point: None, ..task(Some("import sys")) };
-        assert_eq!(assemble(&task, "  print(1)").text, "  print(1)");
+        assert_eq!(assemble(&task, "  print(1)"), "  print(1)");
     }
 }

@@ -3,7 +3,8 @@ use tree_sitter::Node;
 
 use super::{
     mistake::to_u32,
-    python_syntax::{GrammarMissing, PythonText, contains, line_of, named_children, nodes_below},
+    names::shown,
+    python_syntax::{GrammarMissing, PythonText, line_of, named_children, nodes_below},
 };
 use crate::domain::{Assertion, TestSuite};
 
@@ -73,16 +74,17 @@ pub(super) fn assertion_suite(code: &str, entry_point: &str) -> Result<TestSuite
     if asserts.is_empty() {
         return Err(TestTextError::of_text("no assertion: any program would pass"));
     }
-    for function in text.statements().into_iter().filter(is_function) {
-        let Some(unreached) = asserts.iter().find(|assert| contains(function, **assert)) else { continue };
-        for name in text.bound_names(function) {
-            if !text.mentions(name, Some(function)) {
-                let problem = format!("nothing calls `{name}`, so this assertion is never reached");
-                return Err(TestTextError::at(*unreached, problem));
-            }
+    let (statements, mentions) = (text.statements(), text.mentions());
+    for assert in asserts {
+        let number = mentions.statement_of(assert);
+        let definition = statements.get(number).copied().filter(is_definition);
+        let names = definition.map_or_else(Vec::new, |definition| text.bound_names(definition));
+        if let Some(name) = names.into_iter().find(|name| !mentions.outside(name, number)) {
+            let problem = format!("nothing uses `{}`, so this assertion is never reached", shown(name));
+            return Err(TestTextError::at(assert, problem));
         }
     }
-    if !text.mentions(entry_point, None) {
+    if !mentions.anywhere(entry_point) {
         return Err(TestTextError::of_text(format!("the tests never mention `{entry_point}`: any program would pass")));
     }
     let assertions = assertions(&code)?;
@@ -108,11 +110,17 @@ fn is_function(statement: &Node<'_>) -> bool {
     matches!(statement.kind(), "function_definition" | "decorated_definition")
 }
 
+fn is_definition(statement: &Node<'_>) -> bool {
+    is_function(statement) || statement.kind() == "class_definition"
+}
+
 fn missing_check_call(text: &PythonText<'_>, entry_point: &str) -> Option<String> {
     let check = text.definition(CHECK).filter(is_function)?;
     let parameters = nodes_below(check).into_iter().find(|node| node.kind() == "parameters")?;
     let takes_candidate = !named_children(parameters).is_empty();
-    (takes_candidate && !text.mentions(CHECK, Some(check))).then(|| format!("{CHECK}({entry_point})"))
+    let mentions = text.mentions();
+    (takes_candidate && !mentions.outside(CHECK, mentions.statement_of(check)))
+        .then(|| format!("{CHECK}({entry_point})"))
 }
 
 #[cfg(test)]
@@ -153,7 +161,9 @@ mod tests {
         let problem = |code| assertion_suite(code, "add").unwrap_err().problem;
         assert!(problem("").contains("no assertion"));
         assert!(problem("print(add(1, 2))").contains("no assertion"));
-        assert!(problem("def test_add():\n    assert add(1, 2) == 3\n").contains("nothing calls `test_add`"));
+        assert!(problem("def test_add():\n    assert add(1, 2) == 3\n").contains("nothing uses `test_add`"));
+        let method = "class TestAdd:\n    def test(self):\n        assert add(1, 2) == 3\n";
+        assert!(problem(method).contains("nothing uses `TestAdd`"));
         assert!(problem("assert 1 + 2 == 3\n").contains("never mention `add`"));
     }
 }

@@ -1,8 +1,13 @@
 use std::{collections::BTreeMap, path::Path};
 
 use super::{
-    BenchmarkError, FeedbackSet, Place, humaneval::HumanEval, humanevalfix::HumanEvalFix, mbpp::Mbpp,
-    names::suggestion, quixbugs::QuixBugs, records::Record,
+    BenchmarkError, FeedbackSet, Place,
+    humaneval::HumanEval,
+    humanevalfix::HumanEvalFix,
+    mbpp::Mbpp,
+    names::{shown, suggestion},
+    quixbugs::QuixBugs,
+    records::Record,
 };
 use crate::domain::{Language, Problem};
 
@@ -53,7 +58,7 @@ pub(super) fn problems(
         let problem = problem(record)?;
         let (id, second) = (problem.task.id.0.clone(), record.place().clone());
         if let Some(first) = ids.insert(id.clone(), second.clone()) {
-            return Err(BenchmarkError::DuplicateTask { id, first, second });
+            return Err(BenchmarkError::DuplicateTask { id: shown(&id), first, second });
         }
         problems.push(feedback.apply(problem));
     }

@@ -1,4 +1,4 @@
-use std::{path::Path, sync::Arc};
+use std::{collections::BTreeSet, path::Path, sync::Arc};
 
 use super::{
     Benchmark, BenchmarkError, FeedbackSet,
@@ -97,13 +97,13 @@ impl Mbpp {
 /// The function under test: the first name in the tests, in their order, that is called and that `solution` defines.
 fn entry_point(solution: &str, tests: &[String]) -> Option<String> {
     let solution = PythonText::parse(solution).ok()?;
-    let defined: Vec<_> = solution.statements().into_iter().flat_map(|node| solution.bound_names(node)).collect();
+    let defined: BTreeSet<_> = solution.statements().into_iter().flat_map(|node| solution.bound_names(node)).collect();
     tests.iter().find_map(|test| {
         let test = PythonText::parse(test).ok()?;
         let statements = test.statements().into_iter().flat_map(nodes_below);
         let mut called = statements
             .filter(|node| node.kind() == "call")
             .filter_map(|call| call.child_by_field_name("function").map(|function| test.source(function).to_owned()));
-        called.find(|name| defined.contains(&name.as_str()))
+        called.find(|name| defined.contains(name.as_str()))
     })
 }

@@ -112,7 +112,7 @@ impl fmt::Display for Mistakes {
         }
         match self.0.len().saturating_sub(Self::SHOWN) {
             0 => Ok(()),
-            more => write!(f, "\n… and {more} more mistakes in this file"),
+            more => write!(f, "\n… and at least {more} more"),
         }
     }
 }

@@ -25,7 +25,6 @@ mod task_folder;
 mod text_file;
 mod toml_section;
 
-pub use assembly::assemble;
 pub use assertions::{TestTextError, assertions};
 pub use benchmark::{BENCHMARKS, Benchmark, benchmark};
 pub use error::BenchmarkError;

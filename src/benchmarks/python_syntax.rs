@@ -1,5 +1,7 @@
 //! What loaders ask of a Python text. Nothing is ever run; positions are those of the text.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use tree_sitter::{Node, Parser, Tree};
 
 use super::mistake::to_u32;
@@ -85,11 +87,45 @@ impl<'a> PythonText<'a> {
         self.statements().into_iter().rfind(|statement| self.bound_names(*statement).contains(&name))
     }
 
-    /// Whether `name` stands anywhere as an identifier, outside of `except`.
-    pub fn mentions(&self, name: &str, except: Option<Node<'_>>) -> bool {
-        let outside = |node: &Node<'_>| except.is_none_or(|skipped| !contains(skipped, *node));
-        self.nodes().into_iter().any(|node| is_identifier(&node) && self.source(node) == name && outside(&node))
+    /// Which names stand where, as identifiers.
+    pub fn mentions(&self) -> Mentions<'a> {
+        let starts: Vec<_> = self.statements().into_iter().map(|statement| statement.start_byte()).collect();
+        let mut places = BTreeMap::<_, BTreeSet<_>>::new();
+        for node in self.nodes().into_iter().filter(is_identifier) {
+            let statement = statement_at(&starts, node);
+            places.entry(self.source(node)).or_default().insert(statement);
+        }
+        Mentions { starts, places }
     }
+}
+
+/// Where the names of a text stand.
+pub(super) struct Mentions<'a> {
+    /// First bytes of the statements of the module.
+    starts: Vec<usize>,
+    /// For each name, the statements that it stands in, by number.
+    places: BTreeMap<&'a str, BTreeSet<usize>>,
+}
+
+impl Mentions<'_> {
+    /// Whether `name` stands anywhere.
+    pub fn anywhere(&self, name: &str) -> bool {
+        self.places.contains_key(name)
+    }
+
+    /// Whether `name` stands anywhere outside of statement `number` of the module.
+    pub fn outside(&self, name: &str, number: usize) -> bool {
+        self.places.get(name).is_some_and(|places| places.iter().any(|place| *place != number))
+    }
+
+    /// The number of the module's statement that `node` is in.
+    pub fn statement_of(&self, node: Node<'_>) -> usize {
+        statement_at(&self.starts, node)
+    }
+}
+
+fn statement_at(starts: &[usize], node: Node<'_>) -> usize {
+    starts.partition_point(|start| *start <= node.start_byte()).saturating_sub(1)
 }
 
 /// The children of `node` that the grammar names.
@@ -124,11 +160,6 @@ fn plain_names(target: Node<'_>) -> Vec<Node<'_>> {
         }
         _ => Vec::new(),
     }
-}
-
-/// Whether `inner` lies within `outer` (or is it).
-pub(super) fn contains(outer: Node<'_>, inner: Node<'_>) -> bool {
-    outer.start_byte() <= inner.start_byte() && inner.end_byte() <= outer.end_byte()
 }
 
 /// 1-based line on which `node` begins.

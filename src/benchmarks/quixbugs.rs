@@ -2,7 +2,7 @@ use std::{path::Path, sync::Arc};
 
 use super::{
     Benchmark, BenchmarkError, FeedbackSet, assertions::assertion_suite, benchmark::problems, data_file::data_file,
-    python_syntax::PythonText, records::Record, records::read_records, table_tests::unrolled,
+    names::shown, python_syntax::PythonText, records::Record, records::read_records, table_tests::unrolled,
 };
 use crate::{
     domain::{Language, Limits, Problem, Program, Task},
@@ -47,8 +47,9 @@ impl QuixBugs {
     fn problem(&self, record: &Record, language: Language) -> Result<Problem, BenchmarkError> {
         let stated = record.string("language")?;
         if stated != language.name() {
-            return Err(record
-                .field_mistake("language", format_args!("expected `{language}`, found `{}`", stated.escape_debug())));
+            return Err(
+                record.field_mistake("language", format_args!("expected `{language}`, found `{}`", shown(stated)))
+            );
         }
         let entry_point = record.name("entry_point")?;
         let tests = Tests::of(&record.code("tests")?).ok_or_else(|| record.field_mistake("tests", "cannot be read"))?;

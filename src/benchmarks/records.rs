@@ -13,11 +13,15 @@ use super::{
     assertions::MAX_CODE_BYTES,
     json_array,
     mistake::{line_and_column, to_u32},
+    names::shown,
     text_file::{TextFile, with_plain_line_ends},
 };
 
 /// Longest record, in bytes.
 pub(super) const MAX_RECORD_BYTES: usize = 16 << 20;
+
+/// How many fields a message lists.
+const SHOWN_FIELDS: usize = 20;
 
 /// One object of a data file.
 pub(super) struct Record {
@@ -95,7 +99,7 @@ impl Record {
     /// A complaint about the whole record.
     pub fn mistake(&self, problem: impl fmt::Display) -> BenchmarkError {
         let name = match self.fields.get("task_id") {
-            Some(Value::String(id)) => format!(" (task_id `{}`)", id.escape_debug()),
+            Some(Value::String(id)) => format!(" (task_id `{}`)", shown(id)),
             Some(Value::Number(id)) => format!(" (task_id {id})"),
             _ => String::new(),
         };
@@ -123,8 +127,10 @@ impl Record {
 
     fn required(&self, field: &str) -> Result<&Value, BenchmarkError> {
         self.value(field).ok_or_else(|| {
-            let present: Vec<_> = self.fields.keys().map(|key| format!("`{}`", key.escape_debug())).collect();
-            self.field_mistake(field, format_args!("missing; this record has {}", present.join(", ")))
+            let present: Vec<_> =
+                self.fields.keys().take(SHOWN_FIELDS).map(|key| format!("`{}`", shown(key))).collect();
+            let more = if self.fields.len() > SHOWN_FIELDS { ", …" } else { "" };
+            self.field_mistake(field, format_args!("missing; this record has {}{more}", present.join(", ")))
         })
     }
 
@@ -214,7 +220,7 @@ impl<'de> Deserialize<'de> for UniqueFields {
                 let mut fields = BTreeMap::new();
                 while let Some((key, value)) = map.next_entry::<String, Value>()? {
                     if fields.contains_key(&key) {
-                        return Err(A::Error::custom(format_args!("duplicate field `{}`", key.escape_debug())));
+                        return Err(A::Error::custom(format_args!("duplicate field `{}`", shown(&key))));
                     }
                     fields.insert(key, value);
                 }

@@ -1,7 +1,8 @@
 use std::path::Path;
 
 use super::{
-    BenchmarkError, Place, assemble,
+    BenchmarkError, Place,
+    assembly::assemble,
     records::{Record, read_records},
 };
 use crate::{
@@ -33,7 +34,7 @@ impl Sample {
     /// The program that `task`, which it answers, is judged with.
     pub fn program(&self, task: &Task) -> Program {
         match &self.text {
-            SampleText::Completion(completion) => assemble(task, completion),
+            SampleText::Completion(completion) => Program::new(task.language, assemble(task, completion)),
             SampleText::Solution(solution) => Program::new(task.language, solution.clone()),
         }
     }

@@ -2,7 +2,10 @@
 
 use tree_sitter::Node;
 
-use super::python_syntax::{GrammarMissing, PythonText, named_children, nodes_below};
+use super::{
+    assertions::MAX_CODE_BYTES,
+    python_syntax::{GrammarMissing, PythonText, named_children, nodes_below},
+};
 
 /// A step between table and loop that turns the items of every expected list into tuples, since the table was JSON,
 /// which has none.
@@ -17,7 +20,7 @@ const TUPLES_STEP: &str = "[[inp, [tuple(x) for x in out]] for inp, out in testd
 /// ```
 ///
 /// into `assert f(1, 2) == 3`, …: the assertion is taken as it stands, with literals of the table in the place of
-/// `*input_data`, `input_data[-1]` and `expected`. `None` where the text is anything else.
+/// `*input_data`, `input_data[-1]` and `expected`. `None` where the text is anything else, or too long when unrolled.
 pub(super) fn unrolled(tests: &str) -> Result<Option<String>, GrammarMissing> {
     let text = PythonText::parse(tests)?;
     Ok(Table::of(&text).and_then(|table| table.assertions(&text)))
@@ -63,7 +66,15 @@ impl<'t> Table<'t> {
     }
 
     fn assertions(&self, text: &PythonText<'_>) -> Option<String> {
-        self.rows.iter().map(|row| self.assertion(text, *row).map(|line| line + "\n")).collect()
+        let mut unrolled = String::new();
+        for row in &self.rows {
+            unrolled.push_str(&self.assertion(text, *row)?);
+            unrolled.push('\n');
+            if unrolled.len() > MAX_CODE_BYTES {
+                return None;
+            }
+        }
+        Some(unrolled)
     }
 
     /// The assertion for one row `[[argument, …], expected]`.

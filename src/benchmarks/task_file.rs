@@ -3,7 +3,7 @@ use std::{ops::Range, path::Path, sync::Arc};
 use super::{
     BenchmarkError, Mistakes, Place,
     assertions::{assertion_suite, assertions},
-    names::suggestion,
+    names::{shown, suggestion},
     python_syntax::PythonText,
     records::is_identifier,
     text_file::{TextFile, with_plain_line_ends},
@@ -112,7 +112,7 @@ fn language(root: &mut Section<'_>) -> Option<Language> {
     let language = Language::from_name(name.value);
     if language.is_none() {
         let hint = suggestion(name.value, Language::ALL.iter().map(|language| language.name()));
-        let message = format!("unknown language `{}`", name.value.escape_debug());
+        let message = format!("unknown language `{}`", shown(name.value));
         root.document.mistake(name.span.start, message, Some(hint));
     }
     language
@@ -206,7 +206,7 @@ fn output_rule(document: &Document<'_>, word: &Field<&str>) -> Option<OutputRule
         "tokens" => Some(OutputRule::Tokens),
         "exact" => Some(OutputRule::Exact),
         other => {
-            let message = format!("`compare`: unknown rule `{}`", other.escape_debug());
+            let message = format!("`compare`: unknown rule `{}`", shown(other));
             document.mistake(word.span.start, message, Some(suggestion(other, ["tokens", "exact"])));
             None
         }

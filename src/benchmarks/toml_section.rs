@@ -8,7 +8,13 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-use super::{Mistake, Mistakes, Place, TestTextError, names::suggestion};
+use super::{
+    Mistake, Mistakes, Place, TestTextError,
+    names::{shown, suggestion},
+};
+
+/// How many mistakes of a file are kept: each costs a look through the text for its line.
+const MAX_MISTAKES: usize = 100;
 
 /// A file that is being read, and what was wrong with it so far.
 pub(super) struct Document<'a> {
@@ -31,7 +37,7 @@ impl<'a> Document<'a> {
     pub fn parse(path: &'a Arc<Path>, text: &'a str) -> (Self, Spanned<DeTable<'a>>) {
         let (table, errors) = DeTable::parse_recoverable(text);
         let document = Self { path, text, broken: !errors.is_empty(), mistakes: RefCell::default() };
-        for error in errors {
+        for error in errors.iter().take(MAX_MISTAKES) {
             let start = error.span().map_or(text.len(), |span| span.start);
             document.mistake(start, format!("not TOML: {}", error.message()), None);
         }
@@ -45,8 +51,14 @@ impl<'a> Document<'a> {
 
     /// Keeps a mistake at byte `offset`.
     pub fn mistake(&self, offset: usize, message: impl Into<String>, hint: Option<String>) {
-        let place = Place::of_offset(self.path, self.text, offset);
-        self.mistakes.borrow_mut().push(Mistake { place, message: message.into(), hint });
+        if !self.is_full() {
+            let place = Place::of_offset(self.path, self.text, offset);
+            self.mistakes.borrow_mut().push(Mistake { place, message: message.into(), hint });
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.mistakes.borrow().len() >= MAX_MISTAKES
     }
 
     /// Keeps a mistake inside of the code that stands in the string at `span`.
@@ -196,8 +208,11 @@ impl<'d> Section<'d> {
     /// Ends the reading: a key that nobody asked for is unknown.
     pub fn finish(self) {
         for (key, _) in self.table.iter().filter(|(key, _)| !self.asked.contains(&key.get_ref().as_ref())) {
+            if self.document.is_full() {
+                return;
+            }
             let name = key.get_ref();
-            let message = format!("unknown key `{}`", self.full_name(&name.escape_debug().to_string()));
+            let message = format!("unknown key `{}`", self.full_name(&shown(name)));
             let hint = suggestion(name, self.asked.iter().copied());
             self.document.mistake(key.span().start, message, Some(hint));
         }

@@ -1,6 +1,7 @@
 //! Loading problems: public data sets, our own task files, samples, and files that somebody broke.
 
 mod bad_files;
+mod example_tasks;
 mod public_data;
 mod task_files;
 

@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use rolecall::{
-    benchmarks::{BENCHMARKS, BenchmarkError, FeedbackSet, assemble, assertions, benchmark},
+    benchmarks::{BENCHMARKS, BenchmarkError, FeedbackSet, assertions, benchmark, load_samples},
     domain::{Language, Problem, ScoredOn},
 };
 
@@ -68,7 +68,10 @@ fn humaneval_calls_check_and_joins_completions_to_the_prompt() {
     }
     let first = problem_named(&problems, "HumanEval/0");
     assert_eq!(assertion_texts(&first.task.visible).len(), 7);
-    let program = assemble(&first.task, "    return False\n");
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("samples.jsonl");
+    std::fs::write(&path, r#"{"task_id": "HumanEval/0", "completion": "    return False\n"}"#).unwrap();
+    let program = load_samples(&path).unwrap()[0].program(&first.task);
     let head = "def has_close_elements(numbers: List[float], threshold: float) -> bool:\n";
     assert_eq!(program.text, format!("from typing import List\n\n\n{head}    return False\n"));
     // its prompt imports a module inside of the function's head
