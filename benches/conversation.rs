@@ -2,7 +2,14 @@
 //! and a sandbox that runs nothing, 64 at once and one at a time.
 //!
 //! `cargo bench --bench conversation` prints microseconds a turn, the median of several rounds, side by side.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, dead_code, missing_docs, reason = "a benchmark")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    dead_code,
+    missing_docs,
+    reason = "a benchmark"
+)]
 
 #[path = "../tests/it/stage.rs"]
 mod stage;

@@ -2,6 +2,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::benchmarks::FeedbackSet;
+
 /// Runs, traces and compares arrangements of LLM roles that write and repair programs.
 #[derive(Debug, Parser)]
 #[command(name = "rolecall", version, max_term_width = 110)]
@@ -70,6 +72,15 @@ pub enum FeedbackChoice {
     All,
 }
 
+impl From<FeedbackChoice> for FeedbackSet {
+    fn from(choice: FeedbackChoice) -> Self {
+        match choice {
+            FeedbackChoice::Visible => Self::Visible,
+            FeedbackChoice::All => Self::All,
+        }
+    }
+}
+
 /// Arguments of `run`.
 #[derive(Args, Clone, Debug)]
 pub struct RunArgs {
@@ -91,6 +102,9 @@ pub struct RunArgs {
     /// Budget of each conversation, KEY=VALUE: programs, model_calls, tokens, wall_secs, generations.
     #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',')]
     pub budget: Vec<String>,
+    /// Turns of one conversation under way at once: a number or `unlimited` [default: as the arrangement says].
+    #[arg(long, value_name = "N")]
+    pub parallel_turns: Option<String>,
     /// Conversations a task.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub samples: u32,

@@ -5,17 +5,17 @@ use std::{
     sync::Arc,
 };
 
-use comfy_table::{ContentArrangement, Table, presets::UTF8_HORIZONTAL_ONLY};
+use comfy_table::{ContentArrangement, Table, presets::NOTHING};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    args::{FeedbackChoice, JudgeArgs},
+    args::JudgeArgs,
     events::Judged,
     exit::{Exit, Failure},
     machine, problems, terminal,
 };
 use crate::{
-    benchmarks::load_samples,
+    benchmarks::{FeedbackSet, load_samples},
     domain::{Judgement, Problem, Program, Verdict},
     sandbox::{Job, Sandbox, SandboxError},
 };
@@ -32,7 +32,7 @@ struct Entry {
 /// # Errors
 /// Bad arguments and files; a machine that cannot isolate programs; a sandbox that failed twice for a program.
 pub async fn judge(args: &JudgeArgs) -> Result<Exit, Failure> {
-    let problems = problems::load(&args.source, &args.data, FeedbackChoice::Visible)?;
+    let problems = problems::load(&args.source, &args.data, FeedbackSet::Visible)?;
     let problems: Vec<Arc<Problem>> = problems.into_iter().map(Arc::new).collect();
     let entries = match &args.samples_file {
         Some(file) => from_samples(file, &problems)?,
@@ -41,10 +41,9 @@ pub async fn judge(args: &JudgeArgs) -> Result<Exit, Failure> {
     let sandbox = machine::sandbox().await?;
     let mut passed = 0;
     for (index, entry) in entries.iter().enumerate() {
-        let judgements = judge_one(entry, sandbox.as_ref()).await.map_err(|error| Failure {
-            exit: Exit::SomeFailed,
-            message: format!("{}: {error}", entry.name),
-        })?;
+        let judgements = judge_one(entry, sandbox.as_ref())
+            .await
+            .map_err(|error| Failure { exit: Exit::SomeFailed, message: format!("{}: {error}", entry.name) })?;
         passed += usize::from(report(entry, index, &judgements, args.json) == Verdict::Passed);
     }
     if !args.json && entries.len() > 1 {
@@ -115,7 +114,7 @@ fn report(entry: &Entry, index: usize, judgements: &[(&'static str, Judgement)],
     }
     terminal::data(&format!("{} ({task}): {}", entry.name, verdict.name()));
     let mut table = Table::new();
-    table.load_preset(UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
+    table.load_preset(NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
     table.set_header(["tests", "verdict", "test", "expected", "actual", "message"]);
     for (set, judgement) in judgements {
         if let Some(output) = &judgement.compile_output {
@@ -125,7 +124,14 @@ fn report(entry: &Entry, index: usize, judgements: &[(&'static str, Judgement)],
             let optional = |text: &Option<String>| text.clone().unwrap_or_default();
             let cells = [optional(&test.expected), optional(&test.actual), optional(&test.message)];
             let [expected, actual, message] = cells;
-            table.add_row([(*set).to_owned(), test.verdict.name().to_owned(), test.test.clone(), expected, actual, message]);
+            table.add_row([
+                (*set).to_owned(),
+                test.verdict.name().to_owned(),
+                test.test.clone(),
+                expected,
+                actual,
+                message,
+            ]);
         }
     }
     terminal::data(&table.to_string());

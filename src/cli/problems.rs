@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    args::{DataArgs, FeedbackChoice, TaskSource},
+    args::{DataArgs, TaskSource},
     exit::Failure,
 };
 use crate::{
@@ -15,11 +15,7 @@ use crate::{
 ///
 /// # Errors
 /// Every mistake of the files, located; an unknown benchmark, language or task id, with those that would be right.
-pub fn load(source: &TaskSource, data: &DataArgs, feedback: FeedbackChoice) -> Result<Vec<Problem>, Failure> {
-    let feedback = match feedback {
-        FeedbackChoice::Visible => FeedbackSet::Visible,
-        FeedbackChoice::All => FeedbackSet::All,
-    };
+pub fn load(source: &TaskSource, data: &DataArgs, feedback: FeedbackSet) -> Result<Vec<Problem>, Failure> {
     let problems = match &source.benchmark {
         Some(name) => load_benchmark(name, data, feedback)?,
         None => load_files(source)?.into_iter().map(|problem| feedback.apply(problem)).collect(),

@@ -17,13 +17,12 @@ pub struct Progress {
     finished: AtomicU64,
     solved: AtomicU64,
     programs: AtomicU64,
-    quiet: bool,
 }
 
 impl Progress {
-    /// For so many conversations; `quiet` says nothing at all.
-    pub fn new(planned: usize, quiet: bool) -> Self {
-        let bar = (!quiet && terminal::is_watched()).then(|| {
+    /// For so many conversations.
+    pub fn new(planned: usize) -> Self {
+        let bar = terminal::is_watched().then(|| {
             let bar = ProgressBar::new(planned as u64);
             let template = "{spinner} {pos}/{len} conversations {wide_bar} {msg} {elapsed}";
             if let Ok(style) = ProgressStyle::with_template(template) {
@@ -38,7 +37,6 @@ impl Progress {
             finished: AtomicU64::new(0),
             solved: AtomicU64::new(0),
             programs: AtomicU64::new(0),
-            quiet,
         }
     }
 
@@ -63,7 +61,7 @@ impl Progress {
         if let Some(bar) = &self.bar {
             bar.set_position(finished);
             self.refresh();
-        } else if !self.quiet {
+        } else {
             let solved = if end.solved { "solved" } else { "not solved" };
             let detail = end.outcome_detail.as_deref().map(|detail| format!(": {detail}")).unwrap_or_default();
             let sample = if record.head.sample > 0 { format!(" #{}", record.head.sample) } else { String::new() };

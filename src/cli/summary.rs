@@ -1,8 +1,6 @@
 //! The table at the end of a run.
 
-use std::path::Path;
-
-use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets::UTF8_HORIZONTAL_ONLY};
+use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets::NOTHING};
 
 use super::events::seconds;
 use crate::{
@@ -13,7 +11,7 @@ use crate::{
 /// One row a conversation, in the order of tasks and samples, and a row of sums.
 pub fn table(records: &[ConversationRecord], trace_of: impl Fn(&ConversationRecord) -> String) -> String {
     let mut table = Table::new();
-    table.load_preset(UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Disabled);
+    table.load_preset(NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(["task", "solved", "outcome", "programs", "calls", "tokens in/out", "seconds", "trace"]);
     let mut total = Spend::default();
     for record in records {
@@ -51,9 +49,4 @@ fn numbers(spend: &Spend, seconds: f64) -> Vec<Cell> {
         right(format!("{lower_bound}{}/{}", spend.input_tokens, spend.output_tokens)),
         right(format!("{seconds:.1}")),
     ]
-}
-
-/// How a trace file is named in the table.
-pub fn trace_name(path: &Path) -> String {
-    path.display().to_string()
 }

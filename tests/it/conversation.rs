@@ -27,7 +27,8 @@ use crate::{
 
 /// What took effect, without times.
 fn story(record: &ConversationRecord) -> Vec<String> {
-    let line = |turn: &Arc<TurnRecord>| format!("{} {} {:?} {:?}", turn.seq, turn.actor, turn.programs, turn.messages());
+    let line =
+        |turn: &Arc<TurnRecord>| format!("{} {} {:?} {:?}", turn.seq, turn.actor, turn.programs, turn.messages());
     let end = &record.end;
     let mut story: Vec<String> = record.turns.iter().map(line).collect();
     story.push(format!("{:?} {:?} {:?} {:?} {:?}", end.outcome, end.solved, end.best, end.best_score, end.spend));
@@ -85,7 +86,9 @@ fn a20_a_panic_in_any_role_at_any_step_costs_that_attempt_only() {
                 assert_eq!(story(&record), story(&calm[0]), "a panic at turn {at} changed the story");
                 let hurt = record.turns.iter().find(|turn| turn.seq == at).unwrap();
                 assert_eq!(hurt.attempts.len(), 2);
-                assert!(matches!(&hurt.attempts[0].result, Err(Fault::Panic { message }) if message.contains("injected")));
+                assert!(
+                    matches!(&hurt.attempts[0].result, Err(Fault::Panic { message }) if message.contains("injected"))
+                );
             }
         }
     });

@@ -70,7 +70,8 @@ fn used_folders(text: &str) -> Vec<String> {
             names.push(rest.to_owned());
         }
     }
-    let head = |name: &String| name.trim().chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect();
+    let head =
+        |name: &String| name.trim().chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect();
     names.iter().map(head).filter(|name: &String| !name.is_empty()).collect()
 }
 
