@@ -9,6 +9,7 @@ mod ledger;
 mod openai;
 mod prompts;
 mod sandbox;
+mod sandbox_references;
 mod stage;
 mod support;
 mod templates;

@@ -60,3 +60,20 @@ async fn every_assertion_has_its_own_verdict() {
     assert_eq!(judgement.tests[2].actual.as_deref(), Some("4"));
     assert_eq!(judgement.tests[1].message.as_deref(), Some("ValueError: two (line 3 of the program)"));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "prints times"]
+async fn speed() {
+    let sandbox = sandbox().await;
+    let tests = "assert f(1) == 2\nassert f(2) == 3\nassert f(3) == 4\nassert f([1, 2]) == 3\nassert f('ab') == 3\nassert f(6) == 7\nassert f(7) == 8\nassert f(8) == 9\n";
+    let mut times = Vec::new();
+    for round in 0..300 {
+        let program = format!("def f(n):\n    return (n if isinstance(n, int) else len(n)) + 1\n# {round}\n");
+        let job = job(&program, Some("f"), assertions(tests));
+        let started = std::time::Instant::now();
+        assert!(judge(&sandbox, &job).await.passed());
+        times.push(started.elapsed());
+    }
+    times.sort();
+    println!("first-last {:?} median {:?} p90 {:?}", times[0], times[150], times[270]);
+}

@@ -49,12 +49,12 @@ class Candidate:
                 return ["n", name, *flat]
         if is_data(value):
             return None
-        if kind.__module__ == self.module.__name__ or callable(value):
+        if kind.__module__ == self.module.__name__ or callable(value) or is_match(kind):
             number = self.handle_numbers.get(id(value))
             if number is None:
                 number = self.handle_numbers[id(value)] = len(self.handles)
                 self.handles.append(value)
-            return ["h", number, name, callable(value)]
+            return ["h", number, name, is_match(kind)]
         return None
 
     def foreign_value(self, tag, parts):
@@ -106,6 +106,11 @@ class Candidate:
                 if _write(now) != _write(row):
                     changed.append([number, now])
         return {"ok": ok, "rows": table.rows(table.known), "changed": changed}
+
+
+def is_match(kind):
+    """Whether it is what a search of the standard library finds: an object that counts as true, and travels as a handle."""
+    return kind.__module__ == "re" and kind.__name__ == "Match"
 
 
 class Callback:

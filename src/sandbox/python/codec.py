@@ -37,6 +37,7 @@ _BUILTIN_TYPES["NoneType"] = type(None)
 _MUTABLE = {"l", "d", "s", "ba", "C", "D", "O", "q", "n"}
 _ITERATOR_HOMES = {"builtins", "itertools"}
 _DATA = (int, float, complex, str, bytes, bytearray, list, tuple, dict, set, frozenset)
+_MODULE = type(json)
 _KEYS, _VALUES, _ITEMS = type({}.keys()), type({}.values()), type({}.items())
 
 
@@ -118,6 +119,8 @@ class Table:
             return ["dv", *[put(item) for item in value]]
         if kind is _ITEMS:
             return ["di", *[put(part) for pair in value for part in pair]]
+        if kind is _MODULE:
+            return ["mod", value.__name__]
         row = self.owner.foreign(value, self)
         if row is not None:
             return row

@@ -164,9 +164,10 @@ def call(method, *arguments):
 class Remote:
     """A function, class or object that lives in the candidate's process."""
 
-    __slots__ = ("_run", "_on", "__name__")
+    __slots__ = ("_run", "_on", "__name__", "_true")
 
-    def __init__(self, run, on, name):
+    def __init__(self, run, on, name, true=False):
+        object.__setattr__(self, "_true", true)
         object.__setattr__(self, "_run", run)
         object.__setattr__(self, "_on", on)
         object.__setattr__(self, "__name__", name)
@@ -194,7 +195,10 @@ class Remote:
     def _opaque(self, *_):
         raise Unsupported(f"an object of the program's own type {self.__name__} cannot be compared with the tests' values")
 
-    __bool__ = __len__ = __iter__ = __next__ = __getitem__ = __setitem__ = __contains__ = __lt__ = __le__ = _opaque
+    def __bool__(self):
+        return True if self._true else self._opaque()
+
+    __len__ = __iter__ = __next__ = __getitem__ = __setitem__ = __contains__ = __lt__ = __le__ = _opaque
     __gt__ = __ge__ = __ne__ = __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __int__ = __float__ = _opaque
 
 
@@ -335,9 +339,11 @@ class Run:
         if tag == "h":
             number = parts[0]
             if number not in self.handles:
-                self.handles[number] = Remote(self, number, parts[1])
+                self.handles[number] = Remote(self, number, str(parts[1]), parts[2] is True)
             return self.handles[number]
-        raise Unsupported("a malformed value")
+        if tag == "mod" and parts[0] in STANDARD_MODULES:
+            return _module(parts[0])
+        raise Unsupported("a value that cannot be compared with the tests' values")
 
     def instance(self, name):
         if name not in self.support:
@@ -402,6 +408,13 @@ class Run:
 
     def function_around(self, line):
         return max((span for span in self.suite.functions if span[0] <= line <= span[1]), default=None)
+
+
+# Modules that the tests may read under a name of the candidate's: importing them does nothing else.
+STANDARD_MODULES = {
+    "bisect", "cmath", "collections", "copy", "datetime", "decimal", "fractions", "functools", "heapq", "itertools", "json",
+    "math", "operator", "random", "re", "statistics", "string", "sys", "time", "typing",
+}
 
 
 class Invalid(BaseException):
