@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::{Cast, Fault, Role, RoleSpec, Seat, SettingsError, start_role};
-use crate::{domain::Slots, messages::Kind};
+use crate::{domain::Slots, llm::Purpose, messages::Kind};
 
 /// A role in the list of roles, with its type erased: what `topology check` and the conversation need of it.
 pub struct RoleEntry {
@@ -15,6 +15,7 @@ pub struct RoleEntry {
     check: fn(&Map<String, Value>) -> Result<Vec<SettingsError>, String>,
     slots: fn(&Map<String, Value>, Kind) -> Option<Slots>,
     calls: fn(&Map<String, Value>, Kind, u32) -> u32,
+    needs: fn(&Map<String, Value>, Kind) -> Option<Purpose>,
     start: fn(&Map<String, Value>, Arc<Seat>) -> Result<Cast, Fault>,
 }
 
@@ -28,6 +29,7 @@ impl RoleEntry {
             check: check::<R>,
             slots: slots::<R>,
             calls: calls::<R>,
+            needs: needs::<R>,
             start: start::<R>,
         }
     }
@@ -61,6 +63,11 @@ impl RoleEntry {
     /// The most model calls that a turn on this kind makes under these settings.
     pub fn calls(&self, settings: &Map<String, Value>, kind: Kind, programs: u32) -> u32 {
         (self.calls)(settings, kind, programs)
+    }
+
+    /// The purpose that a turn on this kind cannot do without under these settings.
+    pub fn needs(&self, settings: &Map<String, Value>, kind: Kind) -> Option<Purpose> {
+        (self.needs)(settings, kind)
     }
 
     /// Starts an actor for the role; inside an actix system only.
@@ -99,6 +106,10 @@ fn slots<R: Role>(settings: &Map<String, Value>, kind: Kind) -> Option<Slots> {
 
 fn calls<R: Role>(settings: &Map<String, Value>, kind: Kind, programs: u32) -> u32 {
     parse(settings).map_or(0, |settings| R::calls(&settings, kind, programs))
+}
+
+fn needs<R: Role>(settings: &Map<String, Value>, kind: Kind) -> Option<Purpose> {
+    parse(settings).ok().and_then(|settings| R::needs(&settings, kind))
 }
 
 fn start<R: Role>(settings: &Map<String, Value>, seat: Arc<Seat>) -> Result<Cast, Fault> {
