@@ -1,20 +1,25 @@
 use include_dir::{Dir, include_dir};
 
+/// The folder `config/` as it was when this binary was built.
 static CONFIG: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/config");
 
-/// The text of a file under `config/`, as it was when the binary was built: `topologies/seidr.toml`.
+/// The text of an embedded file; `path` is relative to `config/`, with `/` between its parts (`prompts/learner/draft.md`).
 pub fn embedded_file(path: &str) -> Option<&'static str> {
-    CONFIG.get_file(path).and_then(|file| file.contents_utf8())
+    CONFIG.get_file(path)?.contents_utf8()
 }
 
-/// The stems of the files directly in a folder under `config/` that end in `.{extension}`, sorted.
-pub fn embedded_names(folder: &str, extension: &str) -> Vec<&'static str> {
-    let Some(folder) = CONFIG.get_dir(folder) else { return Vec::new() };
-    let files = folder.files().map(|file| file.path());
-    let mut names: Vec<&str> = files
-        .filter(|path| path.extension().is_some_and(|found| found == extension))
-        .filter_map(|path| path.file_stem().and_then(|stem| stem.to_str()))
-        .collect();
-    names.sort_unstable();
+/// The names of all embedded files below `folder` that end in `extension`, without both, sorted:
+/// `embedded_names("prompts", ".md")` lists `debugger/repair` and so on.
+pub fn embedded_names(folder: &str, extension: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut waiting: Vec<&Dir<'_>> = CONFIG.get_dir(folder).into_iter().collect();
+    while let Some(dir) = waiting.pop() {
+        waiting.extend(dir.dirs());
+        let paths = dir.files().filter_map(|file| file.path().to_str());
+        names.extend(paths.filter_map(|path| {
+            Some(path.strip_prefix(folder)?.strip_prefix('/')?.strip_suffix(extension)?.to_owned())
+        }));
+    }
+    names.sort();
     names
 }

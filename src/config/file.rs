@@ -81,7 +81,9 @@ impl ConfigPath {
                 let text = embedded_file(path).ok_or_else(|| blame(format!("{} is not built in", quoted(path))))?;
                 text.as_bytes().to_vec()
             }
-            Self::Disk(path) => read_bytes(path).map_err(|error| blame(format!("cannot read {}: {error}", quoted(&name))))?,
+            Self::Disk(path) => {
+                read_bytes(path).map_err(|error| blame(format!("cannot read {}: {error}", quoted(&name))))?
+            }
         };
         self.check_text(bytes, order)
     }

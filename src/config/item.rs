@@ -64,7 +64,9 @@ impl Item {
     pub fn value(&self, path: &str) -> Result<Value, Mistake> {
         match &self.content {
             Content::Scalar(value) => Ok(value.clone()),
-            Content::Array(items) => items.iter().map(|item| item.value(path)).collect::<Result<_, _>>().map(Value::Array),
+            Content::Array(items) => {
+                items.iter().map(|item| item.value(path)).collect::<Result<_, _>>().map(Value::Array)
+            }
             Content::Table(fields) => {
                 let pairs = fields.iter().map(|field| Ok((field.key.value.clone(), field.item.value(path)?)));
                 pairs.collect::<Result<_, _>>().map(Value::Object)

@@ -58,7 +58,8 @@ pub struct ExplainedSetting {
 /// Lists the effective settings: of the arrangement, of each actor, of each edge. Keys without value are left out.
 pub(super) fn explain(draft: &Draft, plan: &Plan) -> Vec<ExplainedSetting> {
     let mut listing = Vec::new();
-    let mut add = |key: String, value: Value, source: SettingSource| listing.push(ExplainedSetting { key, value, source });
+    let mut add =
+        |key: String, value: Value, source: SettingSource| listing.push(ExplainedSetting { key, value, source });
     for key in TOP_KEYS.iter().filter(|key| key.path != "model" && !key.path.starts_with("parameters.")) {
         let written = draft.values.get(key.path);
         let (value, source) = match key.path {
@@ -66,7 +67,10 @@ pub(super) fn explain(draft: &Draft, plan: &Plan) -> Vec<ExplainedSetting> {
             "run.parallel_turns" if plan.budget.tokens.is_some() => {
                 (Some(json!(plan.parallel_turns)), SettingSource::Implied("budget.tokens".to_owned()))
             }
-            _ => (written.map(|it| it.value.clone()).or_else(|| key.default.map(|default| default())), source_of(written)),
+            _ => (
+                written.map(|it| it.value.clone()).or_else(|| key.default.map(|default| default())),
+                source_of(written),
+            ),
         };
         if let Some(value) = value {
             add(key.path.to_owned(), value, source);
@@ -96,7 +100,11 @@ fn explain_actor(draft: &Draft, actor: &ActorDraft, node: &Node, add: &mut impl 
         add(key("model"), json!(model), source_of(draft.model_of(actor)));
     }
     if node.gathers {
-        let source = if node.spec.gathers { SettingSource::Implied("its role".to_owned()) } else { source_of(actor.values.get("gather")) };
+        let source = if node.spec.gathers {
+            SettingSource::Implied("its role".to_owned())
+        } else {
+            source_of(actor.values.get("gather"))
+        };
         add(key("gather"), json!("generation"), source);
         add(key("requires"), json!(node.requires), source_of(actor.values.get("requires")));
     }

@@ -17,7 +17,8 @@ pub(super) fn fingerprint(plan: &Plan) -> String {
 }
 
 fn actor(node: &Node) -> Value {
-    let prompts: Map<String, Value> = node.prompts.iter().map(|(key, prompt)| (key.clone(), json!(prompt.text))).collect();
+    let prompts: Map<String, Value> =
+        node.prompts.iter().map(|(key, prompt)| (key.clone(), json!(prompt.text))).collect();
     json!({
         "name": node.name,
         "role": node.spec.name,

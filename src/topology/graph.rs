@@ -82,7 +82,8 @@ impl Graph {
         while let Some(node) = waiting.pop_front() {
             if node == end {
                 let mut way = vec![end];
-                while let Some(&before) = way.last().filter(|&&node| node != start).and_then(|node| came_from.get(node)) {
+                while let Some(&before) = way.last().filter(|&&node| node != start).and_then(|node| came_from.get(node))
+                {
                     way.push(before);
                 }
                 way.reverse();

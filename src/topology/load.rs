@@ -54,11 +54,7 @@ pub fn load_plan(
 }
 
 /// The plan of a draft. Where there are mistakes it is not complete.
-fn resolve(
-    draft: &Draft,
-    capabilities: &dyn Fn(&str) -> Option<Capabilities>,
-    mistakes: &mut Vec<Mistake>,
-) -> Plan {
+fn resolve(draft: &Draft, capabilities: &dyn Fn(&str) -> Option<Capabilities>, mistakes: &mut Vec<Mistake>) -> Plan {
     let members: Vec<Member<'_>> =
         draft.actors.iter().map(|actor| member(draft, actor, capabilities, mistakes)).collect();
     let (wires, names_right) = wires(draft, &members, mistakes);
@@ -99,8 +95,7 @@ fn check_purposes(members: &[Member<'_>], wires: &[Wire<'_>], mistakes: &mut Vec
         let mut kinds: Vec<Kind> = into.flat_map(|wire| wire.kinds.iter().copied()).collect();
         kinds.sort_unstable();
         kinds.dedup();
-        let mut needed: Vec<_> =
-            kinds.iter().filter_map(|kind| part.entry.needs(&part.node.settings, *kind)).collect();
+        let mut needed: Vec<_> = kinds.iter().filter_map(|kind| part.entry.needs(&part.node.settings, *kind)).collect();
         needed.sort_unstable();
         needed.dedup();
         for purpose in needed.into_iter().filter(|purpose| !model.capabilities.answers.contains(purpose)) {

@@ -200,7 +200,11 @@ impl Looking<'_, '_> {
         }
         if let (Some(place), false) = (values.key_place("prompt"), keys.len() == 1) {
             let message = match keys.len() {
-                0 => format!("{} has no use: the role {} has no prompt", quoted(&self.path("prompt")), quoted(entry.spec.name)),
+                0 => format!(
+                    "{} has no use: the role {} has no prompt",
+                    quoted(&self.path("prompt")),
+                    quoted(entry.spec.name)
+                ),
                 _ => format!("the role {} has several prompts: {}", quoted(entry.spec.name), listed(&keys)),
             };
             let hint = format!("name them in `[{}]`", self.path("prompts"));

@@ -36,10 +36,11 @@ pub(super) fn find_model(
             None => Err(Mistake::at(&name.place, format!("there is no model file {}", quoted(&shown)))),
         };
     }
-    let shipped = embedded_names(FOLDER, "toml");
-    let known = if shipped.contains(&written) { capabilities(FILE_KIND) } else { capabilities(written) };
+    let shipped = embedded_names(FOLDER, ".toml");
+    let known =
+        if shipped.iter().any(|name| name == written) { capabilities(FILE_KIND) } else { capabilities(written) };
     known.map(|capabilities| Model { name: written.to_owned(), capabilities }).ok_or_else(|| {
-        let names = ["templates", FILE_KIND].into_iter().chain(shipped.iter().copied());
+        let names = ["templates", FILE_KIND].into_iter().chain(shipped.iter().map(String::as_str));
         let message = format!("no model {} is known{}", quoted(written), did_you_mean(written, names.clone()));
         let hint = format!("models: {}, openai:ID, or the path of a model file", listed(names));
         Mistake::at(&name.place, message).hint(hint)

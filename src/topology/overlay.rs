@@ -111,7 +111,8 @@ fn remove_edge(base: &mut Draft, edge: &EdgeDraft, mistakes: &mut Vec<Mistake>) 
     let before = base.edges.len();
     base.edges.retain(|other| !other.joins_as(edge));
     if base.edges.len() == before && base.whole {
-        let what = format!("there is no edge from {} to {} to remove", quoted(&edge.from.value), quoted(&edge.to.value));
+        let what =
+            format!("there is no edge from {} to {} to remove", quoted(&edge.from.value), quoted(&edge.to.value));
         let known = base.edges.iter().map(|edge| format!("{} -> {}", edge.from.value, edge.to.value));
         mistakes.push(Mistake::at(&edge.from.place, what).hint(format!("edges: {}", listed(known))));
     }

@@ -163,9 +163,12 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The actors that write first drafts, by index.
+    /// The actors that write first drafts: those that could and are sent the task, by index.
     pub fn drafting(&self) -> impl Iterator<Item = usize> + '_ {
-        self.nodes.iter().enumerate().filter(|(_, node)| node.spec.drafts()).map(|(index, _)| index)
+        let drafts = |index: &usize| self.nodes.get(*index).is_some_and(|node| node.spec.drafts());
+        let mut indices: Vec<usize> = self.edges_from(Source::Task).map(|edge| edge.to).filter(drafts).collect();
+        indices.sort_unstable();
+        indices.into_iter()
     }
 
     /// The edges that begin at `from`, in the order of the file.

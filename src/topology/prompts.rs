@@ -38,10 +38,8 @@ fn check_prompt(_reference: &str, text: &str) -> Result<(), String> {
 }
 
 fn not_shipped(reference: &str, place: &Place) -> Mistake {
-    let folder = reference.split('/').next().unwrap_or_default();
-    let known: Vec<String> =
-        embedded_names(&format!("prompts/{folder}"), "md").iter().map(|name| format!("{folder}/{name}")).collect();
+    let known = embedded_names("prompts", ".md");
     let message = format!("no prompt {} is shipped{}", quoted(reference), did_you_mean(reference, &known));
-    let hint = format!("shipped for {}: {}; the path of a file ends in .md", quoted(folder), listed(&known));
+    let hint = format!("shipped: {}; the path of a file ends in .md", listed(known));
     Mistake::at(place, message).hint(hint)
 }

@@ -5,7 +5,9 @@ use crate::config::{ConfigPath, Content, Document, Field, Item, Located, Mistake
 use super::{
     When,
     draft::{ActorDraft, Draft, EdgeDraft, Sheet, Values},
-    schema::{ACTOR_KEYS, ACTOR_TABLES, EDGE_KEYS, Key, TOP_KEYS, TOP_SHAPES, WHEN_WORDS, find, is_section, names_below},
+    schema::{
+        ACTOR_KEYS, ACTOR_TABLES, EDGE_KEYS, Key, TOP_KEYS, TOP_SHAPES, WHEN_WORDS, find, is_section, names_below,
+    },
     unknown::unknown_key,
 };
 
@@ -138,7 +140,8 @@ impl Reader<'_> {
         let name = field.key.value.as_str();
         let shown = joined("actors", name);
         if let Some(reason) = unfit_name(name) {
-            self.mistakes.push(Mistake::at(&field.key.place, format!("{} cannot name an actor: {reason}", quoted(name))));
+            self.mistakes
+                .push(Mistake::at(&field.key.place, format!("{} cannot name an actor: {reason}", quoted(name))));
         }
         let mut values = Values::default();
         match field.item.table(&shown) {

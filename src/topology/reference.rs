@@ -10,8 +10,8 @@ pub struct TopologyRef(pub String);
 
 impl TopologyRef {
     /// The names of the shipped arrangements, sorted.
-    pub fn shipped() -> Vec<&'static str> {
-        embedded_names(FOLDER, "toml")
+    pub fn shipped() -> Vec<String> {
+        embedded_names(FOLDER, ".toml")
     }
 
     /// The file that is meant; relative paths are relative to the folder of `from`, or to the current folder.
@@ -29,7 +29,7 @@ impl TopologyRef {
         }
         let shipped = Self::shipped();
         let message = format!("no arrangement {} is shipped{}", quoted(reference), did_you_mean(reference, &shipped));
-        let hint = format!("shipped: {}; the path of a file has a `/` in it or ends in .toml", listed(&shipped));
+        let hint = format!("shipped: {}; the path of a file has a `/` in it or ends in .toml", listed(shipped));
         Err(Mistake::at(place, message).hint(hint))
     }
 }

@@ -129,7 +129,12 @@ pub const TOP_KEYS: &[Key] = &[
     ),
     with_default("budget.cost", Form::NumberOr { word: UNLIMITED }, unlimited, "money; needs a model with a price"),
     with_default("budget.wall_secs", Form::NumberOr { word: UNLIMITED }, unlimited, "seconds by the clock on the wall"),
-    with_default("budget.gpu_secs", Form::NumberOr { word: UNLIMITED }, unlimited, "GPU seconds; needs a model with GPUs"),
+    with_default(
+        "budget.gpu_secs",
+        Form::NumberOr { word: UNLIMITED },
+        unlimited,
+        "GPU seconds; needs a model with GPUs",
+    ),
     with_default("budget.generations", COUNT, unlimited, "rounds after the first drafts"),
     with_default(
         "search.parents",
@@ -149,8 +154,17 @@ pub const TOP_KEYS: &[Key] = &[
         || json!(1),
         "timeouts of a program after which its other tests are not run",
     ),
-    key("feedback.test_cpu_ms", Form::Whole { least: 1, most: LARGE }, "CPU time of one test in ms; the task's where absent"),
-    with_default("stop.on", Form::Choice(&["solved"]), || json!("solved"), "what ends a conversation before its budget"),
+    key(
+        "feedback.test_cpu_ms",
+        Form::Whole { least: 1, most: LARGE },
+        "CPU time of one test in ms; the task's where absent",
+    ),
+    with_default(
+        "stop.on",
+        Form::Choice(&["solved"]),
+        || json!("solved"),
+        "what ends a conversation before its budget",
+    ),
 ];
 
 /// The keys of `[actors.NAME]`, beside its prompts and settings, which depend on the role.

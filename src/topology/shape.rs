@@ -70,10 +70,12 @@ impl Shape<'_> {
     fn executors(&self, mistakes: &mut Vec<Mistake>) {
         let start = Place::start_of(&self.draft.source);
         if self.members.is_empty() {
-            let none = Mistake::at(&start, "there are no actors").hint("an actor is a table `[actors.NAME]` with a `role`");
+            let none =
+                Mistake::at(&start, "there are no actors").hint("an actor is a table `[actors.NAME]` with a `role`");
             return mistakes.push(none);
         }
-        let executors: Vec<usize> = self.indices().filter(|&index| self.spec(index).is_some_and(|it| it.evaluates)).collect();
+        let executors: Vec<usize> =
+            self.indices().filter(|&index| self.spec(index).is_some_and(|it| it.evaluates)).collect();
         let all_known = self.members.iter().all(|member| member.part.is_some());
         if executors.is_empty() {
             if all_known {
@@ -106,7 +108,8 @@ impl Shape<'_> {
             return;
         }
         if self.graph.roots.is_empty() {
-            let none = Mistake::at(&Place::start_of(&self.draft.source), "no edge begins at `task`: nothing would start");
+            let none =
+                Mistake::at(&Place::start_of(&self.draft.source), "no edge begins at `task`: nothing would start");
             return mistakes.push(none.hint("add `[[edges]]` with `from = \"task\"`"));
         }
         let reached: BTreeSet<usize> = self.graph.reached().into_iter().collect();
@@ -170,7 +173,8 @@ impl Shape<'_> {
     fn circle(&self, from: usize, to: usize) -> String {
         let mut way = self.graph.way(to, from);
         way.push(to);
-        let names = way.iter().filter_map(|&index| self.members.get(index)).map(|member| member.draft.name.value.as_str());
+        let names =
+            way.iter().filter_map(|&index| self.members.get(index)).map(|member| member.draft.name.value.as_str());
         quoted(&names.collect::<Vec<_>>().join(" -> "))
     }
 

@@ -26,7 +26,11 @@ pub(super) struct Wire<'d> {
 }
 
 /// Looks at every edge. The second value says whether every name was right.
-pub(super) fn wires<'d>(draft: &'d Draft, members: &[Member<'d>], mistakes: &mut Vec<Mistake>) -> (Vec<Wire<'d>>, bool) {
+pub(super) fn wires<'d>(
+    draft: &'d Draft,
+    members: &[Member<'d>],
+    mistakes: &mut Vec<Mistake>,
+) -> (Vec<Wire<'d>>, bool) {
     let mut wires = Vec::new();
     let mut joined = BTreeSet::new();
     let mut all_known = true;
@@ -38,7 +42,8 @@ pub(super) fn wires<'d>(draft: &'d Draft, members: &[Member<'d>], mistakes: &mut
             continue;
         };
         if !joined.insert((edge.from.value.as_str(), edge.to.value.as_str())) {
-            let message = format!("the edge from {} to {} stands twice", quoted(&edge.from.value), quoted(&edge.to.value));
+            let message =
+                format!("the edge from {} to {} stands twice", quoted(&edge.from.value), quoted(&edge.to.value));
             mistakes.push(Mistake::at(&edge.to.place, message));
             continue;
         }
@@ -123,9 +128,10 @@ fn carried(
         let (from, to) = (quoted(&edge.from.value), quoted(&edge.to.value));
         let accepts = kinds_listed(target.accepts);
         let message = format!("an edge from {from} to {to} carries nothing: {says}, {to} accepts {accepts}");
-        let takers = members.iter().enumerate().filter(|(index, _)| {
-            spec_of(*index, members).is_some_and(|spec| !carries(spec).is_empty())
-        });
+        let takers = members
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| spec_of(*index, members).is_some_and(|spec| !carries(spec).is_empty()));
         let takers = listed(takers.map(|(_, member)| member.draft.name.value.as_str()));
         mistakes.push(Mistake::at(&edge.to.place, message).hint(format!("{from} can send to: {takers}")));
     }
