@@ -9,6 +9,7 @@ pub mod agents;
 pub mod benchmarks;
 pub mod budget;
 pub mod cli;
+pub mod config;
 pub mod conversation;
 pub mod domain;
 pub mod evaluation;

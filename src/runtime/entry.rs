@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::{Cast, Fault, Role, RoleSpec, Seat, SettingsError, start_role};
-use crate::{domain::Slots, messages::Kind};
+use crate::{domain::Slots, llm::Purpose, messages::Kind};
 
 /// Settings as the file gives them, over the defaults.
 type Given = Map<String, Value>;
@@ -24,6 +24,7 @@ pub struct RoleEntry {
     check: Check,
     slots: fn(&Given, Kind) -> Option<Slots>,
     calls: fn(&Given, Kind, u32) -> u32,
+    needs: fn(&Given, Kind) -> Option<Purpose>,
     start: Start,
 }
 
@@ -37,6 +38,7 @@ impl RoleEntry {
             check: check::<R>,
             slots: slots::<R>,
             calls: calls::<R>,
+            needs: needs::<R>,
             start: start::<R>,
         }
     }
@@ -70,6 +72,11 @@ impl RoleEntry {
     /// The most model calls that a turn on this kind makes under these settings.
     pub fn calls(&self, settings: &Given, kind: Kind, programs: u32) -> u32 {
         (self.calls)(settings, kind, programs)
+    }
+
+    /// The purpose that a turn on this kind cannot do without under these settings.
+    pub fn needs(&self, settings: &Given, kind: Kind) -> Option<Purpose> {
+        (self.needs)(settings, kind)
     }
 
     /// Starts an actor for the role; inside an actix system only.
@@ -108,6 +115,10 @@ fn slots<R: Role>(settings: &Given, kind: Kind) -> Option<Slots> {
 
 fn calls<R: Role>(settings: &Given, kind: Kind, programs: u32) -> u32 {
     parse(settings).map_or(0, |settings| R::calls(&settings, kind, programs))
+}
+
+fn needs<R: Role>(settings: &Given, kind: Kind) -> Option<Purpose> {
+    parse(settings).ok().and_then(|settings| R::needs(&settings, kind))
 }
 
 fn start<R: Role>(settings: &Given, seat: Arc<Seat>) -> Result<Cast, Fault> {
