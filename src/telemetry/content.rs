@@ -117,6 +117,8 @@ pub fn head(text: &str, bytes: usize) -> &str {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+
     use proptest::prelude::*;
     use serde_json::{Value, json};
 

@@ -167,7 +167,7 @@ impl Draft {
 /// One export request: the spans grouped by service, one resource each.
 ///
 /// `instance` is the run, the same for all services of it; `namespace` is what `OTEL_SERVICE_NAME` says, else `rolecall`.
-pub fn request(spans: Vec<ServiceSpan>, namespace: &str, instance: &str) -> ExportTraceServiceRequest {
+pub fn export_request(spans: Vec<ServiceSpan>, namespace: &str, instance: &str) -> ExportTraceServiceRequest {
     let mut services: BTreeMap<String, Vec<Span>> = BTreeMap::new();
     for one in spans {
         services.entry(one.service).or_default().push(one.span);

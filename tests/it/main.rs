@@ -6,4 +6,5 @@ mod execution_cases;
 mod openai;
 mod prompts;
 mod sandbox;
+mod telemetry;
 mod templates;
