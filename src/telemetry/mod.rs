@@ -1,1 +1,27 @@
 //! Traces: a projection of what a conversation's turns wrote down. No span is open while code runs.
+
+mod acknowledged;
+mod attributes;
+mod content;
+mod conversation_attributes;
+mod delivery;
+mod endpoint;
+mod execution;
+mod file;
+mod lineage;
+mod model_call;
+mod outbox;
+mod poster;
+mod projection;
+mod push;
+mod span;
+mod traces;
+mod turn_spans;
+mod values;
+
+pub use endpoint::{Endpoint, EndpointError};
+pub use outbox::TraceSummary;
+pub use projection::{CONVERSATION_SERVICE, Projector, SPANS_PER_TRACE, project};
+pub use push::push;
+pub use span::{ServiceSpan, export_request};
+pub use traces::{ConversationTrace, TraceOptions, Traces};

@@ -12,4 +12,5 @@ mod sandbox;
 mod sandbox_references;
 mod stage;
 mod support;
+mod telemetry;
 mod templates;

@@ -1,0 +1,222 @@
+//! The one thread that sends spans, from the files and not from memory: what is acknowledged is noted beside each file, what
+//! is not stays there to be sent later.
+
+use std::{
+    fs::File,
+    io::{self, BufRead, BufReader, Read, Seek, SeekFrom},
+    mem,
+    path::Path,
+    sync::Arc,
+    thread,
+    time::Duration,
+};
+
+use opentelemetry_proto::tonic::{
+    collector::trace::v1::ExportTraceServiceRequest,
+    trace::v1::{ResourceSpans, ScopeSpans},
+};
+use prost::Message;
+
+use super::{
+    Endpoint, acknowledged,
+    file::Extent,
+    outbox::Outbox,
+    poster::{Answer, Poster},
+};
+
+/// The most that one request holds, in encoded bytes: receivers take 4 MiB or more.
+const REQUEST_BYTES: usize = 2 << 20;
+
+/// How long a first span waits for others to share its request.
+const LINGER: Duration = Duration::from_millis(100);
+
+const FIRST_BACKOFF: Duration = Duration::from_millis(100);
+const LONGEST_BACKOFF: Duration = Duration::from_secs(5);
+
+/// Starts the thread. It ends when the outbox is drained.
+pub fn start(endpoint: Endpoint, outbox: Arc<Outbox>) {
+    let thread_outbox = outbox.clone();
+    let run = move || {
+        let closing = CloseOnDrop(thread_outbox);
+        match Poster::new(&endpoint) {
+            Ok(poster) => deliver(&poster, &closing.0),
+            Err(reason) => closing.0.count(|summary| summary.delivery_error = Some(reason)),
+        }
+    };
+    if let Err(error) = thread::Builder::new().name("trace-delivery".to_owned()).spawn(run) {
+        outbox.count(|summary| summary.delivery_error = Some(error.to_string()));
+        outbox.close();
+    }
+}
+
+/// Whoever waits for the thread learns that it is over, even by a panic.
+struct CloseOnDrop(Arc<Outbox>);
+
+impl Drop for CloseOnDrop {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+fn deliver(poster: &Poster, outbox: &Outbox) {
+    let mut last = None;
+    while let Some(unsent) = outbox.wait(last.as_ref(), LINGER) {
+        let batch = gather(&unsent, outbox);
+        last = batch.pieces.last().map(|piece| piece.file.clone()).or(last);
+        let mut all_taken = true;
+        for request in split(batch.spans) {
+            match send(poster, &request, outbox) {
+                Some(taken) => all_taken &= taken,
+                None => return,
+            }
+        }
+        for piece in batch.pieces {
+            if all_taken && let Err(error) = acknowledged::note(&piece.file, piece.extent) {
+                let reason = format!("{}: {error}", acknowledged_name(&piece.file));
+                outbox.count(|summary| summary.delivery_error = Some(reason));
+            }
+            outbox.settled(&piece.file, piece.extent.end);
+        }
+    }
+}
+
+fn acknowledged_name(file: &Path) -> String {
+    super::file::acknowledged_path(file).display().to_string()
+}
+
+/// Sends one request until it is taken (`Some(true)`), refused (`Some(false)`) or no time is left (`None`).
+fn send(poster: &Poster, request: &ExportTraceServiceRequest, outbox: &Outbox) -> Option<bool> {
+    let spans = span_count(request) as u64;
+    let mut backoff = FIRST_BACKOFF;
+    loop {
+        match poster.post(request) {
+            Answer::Taken { rejected, message } => {
+                let rejected = rejected.min(spans);
+                outbox.count(|summary| {
+                    summary.acknowledged += spans - rejected;
+                    summary.refused += rejected;
+                    if rejected > 0 || !message.is_empty() {
+                        summary.delivery_error = Some(message);
+                    }
+                });
+                return Some(true);
+            }
+            Answer::Refused(reason) => {
+                outbox.count(|summary| {
+                    summary.refused += spans;
+                    summary.delivery_error = Some(reason);
+                });
+                return Some(false);
+            }
+            Answer::Later { reason, wait } => {
+                outbox.count(|summary| summary.delivery_error = Some(reason));
+                if !outbox.pause(backoff, wait) {
+                    return None;
+                }
+                backoff = (backoff * 2).min(LONGEST_BACKOFF);
+            }
+        }
+    }
+}
+
+/// How many spans a request holds.
+pub fn span_count(request: &ExportTraceServiceRequest) -> usize {
+    let scopes = request.resource_spans.iter().flat_map(|resource| &resource.scope_spans);
+    scopes.map(|scope| scope.spans.len()).sum()
+}
+
+/// A whole number of lines of one file.
+struct Piece {
+    file: Arc<Path>,
+    extent: Extent,
+}
+
+#[derive(Default)]
+struct Batch {
+    spans: Vec<ResourceSpans>,
+    pieces: Vec<Piece>,
+    bytes: usize,
+}
+
+/// Reads as many lines as fit one request, at least one.
+fn gather(unsent: &[(Arc<Path>, Extent)], outbox: &Outbox) -> Batch {
+    let mut batch = Batch::default();
+    for (file, extent) in unsent {
+        let mut piece = Piece { file: file.clone(), extent: Extent { start: extent.start, end: extent.start } };
+        let complete = match read(*extent, &mut piece, &mut batch) {
+            Ok(complete) => complete,
+            Err(error) => {
+                // Not to be tried again in this run; the spans stay counted as waiting.
+                outbox.count(|summary| summary.delivery_error = Some(format!("{}: {error}", file.display())));
+                outbox.settled(file, extent.end);
+                true
+            }
+        };
+        if piece.extent.start < piece.extent.end {
+            batch.pieces.push(piece);
+        }
+        if !complete {
+            break;
+        }
+    }
+    batch
+}
+
+/// Adds lines of `extent` to the batch while they fit; whether all did.
+fn read(extent: Extent, piece: &mut Piece, batch: &mut Batch) -> io::Result<bool> {
+    let mut file = File::open(&piece.file)?;
+    file.seek(SeekFrom::Start(extent.start))?;
+    let mut lines = BufReader::new(file.take(extent.end - extent.start));
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        if lines.read_until(b'\n', &mut line)? == 0 {
+            return Ok(true);
+        }
+        let request: ExportTraceServiceRequest = serde_json::from_slice(&line)?;
+        let bytes = request.encoded_len();
+        if batch.bytes > 0 && batch.bytes + bytes > REQUEST_BYTES {
+            return Ok(false);
+        }
+        batch.bytes += bytes;
+        batch.spans.extend(request.resource_spans);
+        piece.extent.end += line.len() as u64;
+    }
+}
+
+/// Requests of at most [`REQUEST_BYTES`] each; more than one only where a single line is longer.
+fn split(spans: Vec<ResourceSpans>) -> Vec<ExportTraceServiceRequest> {
+    let whole = ExportTraceServiceRequest { resource_spans: spans };
+    if whole.resource_spans.is_empty() {
+        return Vec::new();
+    }
+    if whole.encoded_len() <= REQUEST_BYTES {
+        return vec![whole];
+    }
+    let mut requests = Vec::new();
+    let mut current = ExportTraceServiceRequest::default();
+    let mut bytes = 0;
+    for resource in whole.resource_spans {
+        for scope in resource.scope_spans {
+            for span in scope.spans {
+                let length = span.encoded_len();
+                if bytes > 0 && bytes + length > REQUEST_BYTES {
+                    requests.push(mem::take(&mut current));
+                    bytes = 0;
+                }
+                bytes += length;
+                current.resource_spans.push(ResourceSpans {
+                    resource: resource.resource.clone(),
+                    scope_spans: vec![ScopeSpans {
+                        scope: scope.scope.clone(),
+                        spans: vec![span],
+                        schema_url: scope.schema_url.clone(),
+                    }],
+                    schema_url: resource.schema_url.clone(),
+                });
+            }
+        }
+    }
+    requests.push(current);
+    requests
+}

@@ -1,0 +1,205 @@
+//! Where spans are sent: the standard environment variables of OTLP.
+
+use std::{fmt, time::Duration};
+
+use thiserror::Error;
+use url::Url;
+
+/// How long one request may take where `OTEL_EXPORTER_OTLP_TIMEOUT` says nothing.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Why the environment's word on the collector cannot be followed.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum EndpointError {
+    /// Not a URL of HTTP. The value is not shown: it may hold a password.
+    #[error("{variable} is not an http or https URL: {reason}")]
+    Url {
+        /// Which variable.
+        variable: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A list of headers that is none.
+    #[error("{variable} is not a list of key=value pairs separated by commas (pair {pair} of it)")]
+    Headers {
+        /// Which variable.
+        variable: &'static str,
+        /// Which pair, from 1.
+        pair: usize,
+    },
+    /// A number that is none.
+    #[error("{variable} is `{value}`, not a number of milliseconds")]
+    Timeout {
+        /// Which variable.
+        variable: &'static str,
+        /// What it says.
+        value: String,
+    },
+    /// Another protocol than this program speaks.
+    #[error("{variable} is `{value}`; spans are sent as `http/protobuf` only")]
+    Protocol {
+        /// Which variable.
+        variable: &'static str,
+        /// What it says.
+        value: String,
+    },
+}
+
+/// A collector. Shown without its credentials and headers.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Endpoint {
+    /// Where requests are posted.
+    pub url: Url,
+    /// Headers of every request; their values may be secrets.
+    pub headers: Vec<(String, String)>,
+    /// How long one request may take.
+    pub timeout: Duration,
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Endpoint({self}, {} headers)", self.headers.len())
+    }
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let host = self.url.host_str().unwrap_or_default();
+        write!(f, "{}://{host}", self.url.scheme())?;
+        if let Some(port) = self.url.port() {
+            write!(f, ":{port}")?;
+        }
+        f.write_str(self.url.path())
+    }
+}
+
+impl Endpoint {
+    /// A collector at exactly this URL, without headers.
+    pub fn at(url: Url) -> Self {
+        Self { url, headers: Vec::new(), timeout: DEFAULT_TIMEOUT }
+    }
+
+    /// What the environment says; `variable` reads one of its variables. `None` where no collector is named, or where
+    /// `OTEL_SDK_DISABLED` or `OTEL_TRACES_EXPORTER=none` forbids to send.
+    ///
+    /// # Errors
+    /// Where a variable is set and cannot be followed.
+    pub fn from_env(variable: impl Fn(&str) -> Option<String>) -> Result<Option<Self>, EndpointError> {
+        let read = |name: &'static str| variable(name).filter(|value| !value.trim().is_empty());
+        let first = |names: [&'static str; 2]| names.into_iter().find_map(|name| Some((name, read(name)?)));
+        let disabled = read("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true"));
+        if disabled || read("OTEL_TRACES_EXPORTER").is_some_and(|value| value == "none") {
+            return Ok(None);
+        }
+        let exact = read("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT");
+        let url = if let Some(value) = exact {
+            parse_url("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", &value)?
+        } else if let Some(value) = read("OTEL_EXPORTER_OTLP_ENDPOINT") {
+            let mut url = parse_url("OTEL_EXPORTER_OTLP_ENDPOINT", &value)?;
+            let path = format!("{}/v1/traces", url.path().trim_end_matches('/'));
+            url.set_path(&path);
+            url
+        } else {
+            return Ok(None);
+        };
+        let protocol = first(["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"]);
+        if let Some((variable, value)) = protocol.filter(|(_, value)| value != "http/protobuf") {
+            return Err(EndpointError::Protocol { variable, value });
+        }
+        let headers = first(["OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"]);
+        let headers = headers.map(|(variable, value)| parse_headers(variable, &value)).transpose()?.unwrap_or_default();
+        let timeout = match first(["OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT"]) {
+            Some((variable, value)) => match value.trim().parse() {
+                Ok(milliseconds) => Duration::from_millis(milliseconds),
+                Err(_) => return Err(EndpointError::Timeout { variable, value }),
+            },
+            None => DEFAULT_TIMEOUT,
+        };
+        Ok(Some(Self { url, headers, timeout }))
+    }
+}
+
+fn parse_url(variable: &'static str, value: &str) -> Result<Url, EndpointError> {
+    let fault = |reason: String| EndpointError::Url { variable, reason };
+    let url = Url::parse(value.trim()).map_err(|error| fault(error.to_string()))?;
+    match url.scheme() {
+        "http" | "https" => Ok(url),
+        scheme => Err(fault(format!("its scheme is `{scheme}`"))),
+    }
+}
+
+/// `key=value,key=value`, values percent-encoded as in W3C Baggage.
+fn parse_headers(variable: &'static str, value: &str) -> Result<Vec<(String, String)>, EndpointError> {
+    let pairs = value.split(',').enumerate().filter(|(_, pair)| !pair.trim().is_empty());
+    pairs
+        .map(|(index, pair)| match pair.split_once('=') {
+            Some((key, value)) if !key.trim().is_empty() => Ok((key.trim().to_owned(), percent_decode(value.trim()))),
+            _ => Err(EndpointError::Headers { variable, pair: index + 1 }),
+        })
+        .collect()
+}
+
+fn percent_decode(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        let code = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        let decoded = code.filter(|_| byte == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(decoded.unwrap_or(byte));
+        rest = if decoded.is_some() { &after[2..] } else { after };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+    use super::{Endpoint, EndpointError};
+
+    fn read(pairs: &[(&str, &str)]) -> Result<Option<Endpoint>, EndpointError> {
+        Endpoint::from_env(|name| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned()))
+    }
+
+    #[test]
+    fn the_general_endpoint_gets_the_path_and_the_special_one_is_taken_as_it_is() {
+        let url = |pairs: &[(&str, &str)]| read(pairs).unwrap().unwrap().url.to_string();
+        assert_eq!(url(&[("OTEL_EXPORTER_OTLP_ENDPOINT", "http://localhost:4318")]), "http://localhost:4318/v1/traces");
+        assert_eq!(url(&[("OTEL_EXPORTER_OTLP_ENDPOINT", "http://h/otel/")]), "http://h/otel/v1/traces");
+        let both = [("OTEL_EXPORTER_OTLP_ENDPOINT", "http://a"), ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://b/x")];
+        assert_eq!(url(&both), "http://b/x");
+        assert_eq!(read(&[]).unwrap(), None);
+        assert_eq!(read(&[("OTEL_EXPORTER_OTLP_ENDPOINT", "")]).unwrap(), None);
+    }
+
+    #[test]
+    fn switched_off_means_no_collector() {
+        let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://a");
+        assert_eq!(read(&[endpoint, ("OTEL_SDK_DISABLED", "TRUE")]).unwrap(), None);
+        assert_eq!(read(&[endpoint, ("OTEL_TRACES_EXPORTER", "none")]).unwrap(), None);
+    }
+
+    #[test]
+    fn headers_are_decoded_and_never_shown() {
+        let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://user:pass@a:1");
+        let headers = ("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Basic%20s3cret==, x-a = 5%");
+        let endpoint = read(&[endpoint, headers]).unwrap().unwrap();
+        let expected = [("authorization", "Basic s3cret=="), ("x-a", "5%")];
+        assert_eq!(endpoint.headers, expected.map(|(key, value)| (key.to_owned(), value.to_owned())));
+        assert_eq!(
+            format!("{endpoint} {endpoint:?}"),
+            "http://a:1/v1/traces Endpoint(http://a:1/v1/traces, 2 headers)"
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_followed_is_said() {
+        let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://a");
+        let error = |pairs: &[(&str, &str)]| read(pairs).unwrap_err().to_string();
+        assert!(error(&[("OTEL_EXPORTER_OTLP_ENDPOINT", "localhost:4318")]).contains("scheme is `localhost`"));
+        assert!(error(&[endpoint, ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")]).contains("`grpc`"));
+        assert!(error(&[endpoint, ("OTEL_EXPORTER_OTLP_TIMEOUT", "soon")]).contains("`soon`"));
+        let headers = error(&[endpoint, ("OTEL_EXPORTER_OTLP_HEADERS", "a=1,s3cret")]);
+        assert!(headers.contains("pair 2") && !headers.contains("s3cret"));
+    }
+}

@@ -1,0 +1,85 @@
+//! One call of a model as a `chat` span.
+
+use std::collections::BTreeSet;
+
+use opentelemetry::trace::SpanId;
+
+use super::{
+    attributes as name, content,
+    conversation_attributes::Ending,
+    span::{Draft, Period, ServiceSpan},
+    turn_spans::Spoken,
+    values::Attributes,
+};
+use crate::{
+    llm::Attempt,
+    runtime::{CallRecord, Finished, TurnRecord},
+};
+
+/// The span of call number `ordinal` of an attempt. Its id is the one that the request carried as its parent.
+pub fn project(
+    turn: &TurnRecord,
+    attempt: &Finished,
+    (ordinal, call): (usize, &CallRecord),
+    parent: SpanId,
+    spoken: &Spoken<'_>,
+) -> ServiceSpan {
+    let actor = turn.actor.0.as_str();
+    let place = spoken.place("chat", attempt, ordinal);
+    let period = Period::new(call.started_ns, call.ended_ns);
+    let mut draft = Draft::new(actor, place, Some(parent), format!("chat {}", call.model), period).client();
+    let parameters = &call.parameters;
+    draft
+        .set(name::OPERATION, "chat")
+        .set(name::PROVIDER, call.provider.as_str())
+        .set(name::REQUEST_MODEL, call.model.as_str())
+        .set(name::RESPONSE_MODEL, call.served_model.as_deref())
+        .set(name::RESPONSE_ID, call.response_id.as_deref())
+        .set(name::AGENT, actor)
+        .set(name::CONVERSATION, spoken.head.id.trace_id())
+        .set(name::SPAN_KIND, "LLM")
+        .set(name::OUTPUT_TYPE, "text")
+        .set(name::REQUEST_SEED, call.seed)
+        .set(name::REQUEST_CHOICES, (call.choices_wanted != 1).then_some(call.choices_wanted))
+        .set(name::REQUEST_TEMPERATURE, parameters.temperature)
+        .set(name::REQUEST_TOP_P, parameters.top_p)
+        .set(name::REQUEST_MAX_TOKENS, parameters.max_output_tokens)
+        .set(name::REQUEST_STOP, (!parameters.stop.is_empty()).then(|| parameters.stop.clone()))
+        .set(name::USAGE_INPUT, call.usage.input_tokens)
+        .set(name::USAGE_OUTPUT, call.usage.output_tokens)
+        .set(name::SERVER_ADDRESS, call.server_address.as_deref())
+        .set(name::SERVER_PORT, call.server_port.map(u32::from))
+        .set(name::PEER_SERVICE, call.server_address.as_deref().unwrap_or(&call.provider))
+        .set(name::ROLE, turn.role.as_str())
+        .set(name::SEQ, turn.seq)
+        .set(name::ATTEMPT, u32::from(attempt.attempt))
+        .set(name::ORDINAL, ordinal)
+        .set(name::GENERATION, turn.generation)
+        .set(name::PURPOSE, call.purpose.name())
+        .set(name::ATTEMPTS, call.attempts.len());
+    let reasons: Vec<String> = call.choices.iter().map(|choice| choice.finish_reason.clone()).collect();
+    if !reasons.is_empty() {
+        let distinct: BTreeSet<&str> = reasons.iter().map(String::as_str).collect();
+        draft.set(name::FINISH, distinct.into_iter().collect::<Vec<_>>().join(","));
+        draft.set(name::RESPONSE_FINISH, reasons);
+    }
+    for request in &call.attempts {
+        let at = call.started_ns.saturating_add(request.started_ms.saturating_mul(1_000_000));
+        draft.event(name::REQUEST_EVENT, at, request_attributes(request));
+    }
+    if spoken.content {
+        content::set(&mut draft.attributes, name::INPUT_MESSAGES, content::prompt(&call.messages));
+        content::set(&mut draft.attributes, name::OUTPUT_MESSAGES, content::reply(&call.choices));
+    }
+    if let Some((kind, message)) = &call.error {
+        Ending::of_call(kind, message, spoken.content).write(&mut draft);
+    }
+    draft.finish()
+}
+
+fn request_attributes(request: &Attempt) -> Attributes {
+    Attributes::new()
+        .with(name::HTTP_STATUS, request.status.map(u32::from))
+        .with(name::ERROR_TYPE, request.error.as_deref())
+        .with(name::DURATION_MS, request.duration_ms)
+}

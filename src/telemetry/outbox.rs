@@ -1,0 +1,177 @@
+//! What waits to be sent: not spans, but which bytes of which files. However slow the collector is, this stays small and
+//! nothing is dropped.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    ops::Bound,
+    path::Path,
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
+};
+
+use super::file::Extent;
+
+/// What became of the spans of a run, counted by ourselves.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TraceSummary {
+    /// Spans in the files.
+    pub written: u64,
+    /// Spans that could not be written to their file.
+    pub lost: u64,
+    /// Why, the first time.
+    pub disk_error: Option<String>,
+    /// The collector, without credentials; `None` where spans are only written to files.
+    pub endpoint: Option<String>,
+    /// Spans that the collector says it took.
+    pub acknowledged: u64,
+    /// Spans that it refused. They are in the files.
+    pub refused: u64,
+    /// Why the latest delivery failed or was refused in part, where one was.
+    pub delivery_error: Option<String>,
+}
+
+impl TraceSummary {
+    /// Spans that are in the files and that the collector has neither taken nor refused; 0 without a collector.
+    pub fn waiting(&self) -> u64 {
+        match self.endpoint {
+            Some(_) => self.written.saturating_sub(self.acknowledged + self.refused),
+            None => 0,
+        }
+    }
+}
+
+#[derive(Default)]
+struct State {
+    unsent: BTreeMap<Arc<Path>, VecDeque<Extent>>,
+    summary: TraceSummary,
+    deadline: Option<Instant>,
+    over: bool,
+}
+
+/// Shared by the conversations that write and the thread that sends.
+#[derive(Default)]
+pub struct Outbox {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+impl Outbox {
+    /// An outbox for `endpoint`, which is only named here; `None` where nothing will be sent.
+    pub fn new(endpoint: Option<String>) -> Self {
+        let summary = TraceSummary { endpoint, ..TraceSummary::default() };
+        Self { state: Mutex::new(State { summary, ..State::default() }), changed: Condvar::new() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Counters and ranges are changed in single steps: a panic elsewhere leaves them right.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the counters.
+    pub fn count(&self, change: impl FnOnce(&mut TraceSummary)) {
+        change(&mut self.state().summary);
+    }
+
+    /// The counters as they stand.
+    pub fn summary(&self) -> TraceSummary {
+        self.state().summary.clone()
+    }
+
+    /// A line with `spans` spans was appended to a file.
+    pub fn appended(&self, file: &Arc<Path>, line: Extent, spans: usize) {
+        let mut state = self.state();
+        state.summary.written += spans as u64;
+        if state.summary.endpoint.is_some() {
+            let extents = state.unsent.entry(file.clone()).or_default();
+            match extents.back_mut().filter(|last| last.end == line.start) {
+                Some(last) => last.end = line.end,
+                None => extents.push_back(line),
+            }
+            drop(state);
+            self.changed.notify_all();
+        }
+    }
+
+    /// Spans could not be written. True the first time, when it is worth a message.
+    pub fn lost(&self, spans: usize, error: String) -> bool {
+        let summary = &mut self.state().summary;
+        summary.lost += spans as u64;
+        let first = summary.disk_error.is_none();
+        summary.disk_error.get_or_insert(error);
+        first
+    }
+
+    /// Waits until something is unsent, and then a little (`linger`) for more to go with it. `None` when the run is over and
+    /// nothing is unsent, or no time is left. Files come in the order of their paths, those after `last` first.
+    pub fn wait(&self, last: Option<&Arc<Path>>, linger: Duration) -> Option<Vec<(Arc<Path>, Extent)>> {
+        let idle = |state: &mut State| state.unsent.is_empty() && state.deadline.is_none();
+        let state = self.changed.wait_while(self.state(), idle).unwrap_or_else(PoisonError::into_inner);
+        let gathering = |state: &mut State| state.deadline.is_none();
+        let waited = self.changed.wait_timeout_while(state, linger, gathering);
+        let state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        if state.unsent.is_empty() || state.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return None;
+        }
+        let after = last.map_or(Bound::Unbounded, |last| Bound::Excluded(last.clone()));
+        let later = state.unsent.range::<Arc<Path>, _>((after, Bound::Unbounded));
+        let first = last.into_iter().flat_map(|last| state.unsent.range::<Arc<Path>, _>(..=last.clone()));
+        let of_file = |(file, extents): (&Arc<Path>, &VecDeque<Extent>)| {
+            extents.iter().map(|extent| (file.clone(), *extent)).collect::<Vec<_>>()
+        };
+        Some(later.chain(first).flat_map(of_file).collect())
+    }
+
+    /// The bytes of `file` up to `end` are settled, one way or the other.
+    pub fn settled(&self, file: &Arc<Path>, end: u64) {
+        let mut state = self.state();
+        if let Some(extents) = state.unsent.get_mut(file) {
+            extents.retain(|extent| extent.end > end);
+            if let Some(first) = extents.front_mut() {
+                first.start = first.start.max(end);
+            } else {
+                state.unsent.remove(file);
+            }
+        }
+    }
+
+    /// Waits before a request is tried again: as long as the collector `asked`, else `backoff`, which the end of the run cuts
+    /// short. False when no time is left.
+    pub fn pause(&self, backoff: Duration, asked: Option<Duration>) -> bool {
+        let from = Instant::now();
+        let mut state = self.state();
+        loop {
+            let now = Instant::now();
+            let closing = if state.deadline.is_some() { backoff.min(CLOSING_BACKOFF) } else { backoff };
+            let until = from + asked.unwrap_or(closing);
+            match state.deadline {
+                Some(deadline) if now >= deadline => return false,
+                _ if now >= until => return true,
+                deadline => {
+                    let next = deadline.map_or(until, |deadline| deadline.min(until));
+                    let waited = self.changed.wait_timeout(state, next - now);
+                    state = waited.unwrap_or_else(PoisonError::into_inner).0;
+                }
+            }
+        }
+    }
+
+    /// The sending thread is over, whatever the reason.
+    pub fn close(&self) {
+        self.state().over = true;
+        self.changed.notify_all();
+    }
+
+    /// Says that nothing more will be written, and waits for the sending thread, at most for `limit`.
+    pub fn drain(&self, limit: Duration) {
+        let mut state = self.state();
+        state.deadline.get_or_insert(Instant::now() + limit);
+        self.changed.notify_all();
+        if state.summary.endpoint.is_some() {
+            let waited = self.changed.wait_timeout_while(state, limit, |state| !state.over);
+            drop(waited.unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+}
+
+/// The longest pause between two tries once the run is over.
+const CLOSING_BACKOFF: Duration = Duration::from_millis(250);

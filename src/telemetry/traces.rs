@@ -1,0 +1,155 @@
+//! What a run does with traces: opens them, gives each conversation its own, and says at the end what became of the spans.
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use super::{
+    Endpoint, TraceSummary, delivery,
+    file::TraceFile,
+    outbox::Outbox,
+    projection::{CONVERSATION_SERVICE, Projector},
+    span::{self, ServiceSpan},
+};
+use crate::{
+    conversation::{ConversationEnd, ConversationHead},
+    ids::{ConversationId, RunId},
+    runtime::TurnRecord,
+};
+
+/// How a run is traced.
+#[derive(Clone, Debug)]
+pub struct TraceOptions {
+    /// The folder that holds one folder a run.
+    pub directory: PathBuf,
+    /// Whether prompts, programs and replies go on the spans.
+    pub content: bool,
+    /// `service.namespace` of every span.
+    pub namespace: String,
+    /// The collector that spans are sent to; `None` leaves them in the files.
+    pub endpoint: Option<Endpoint>,
+}
+
+impl TraceOptions {
+    /// Files only, in `directory`, without content.
+    pub fn new(directory: impl Into<PathBuf>) -> Self {
+        Self { directory: directory.into(), content: false, namespace: CONVERSATION_SERVICE.to_owned(), endpoint: None }
+    }
+
+    /// As the environment says: `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT`, `OTEL_SERVICE_NAME` (the namespace,
+    /// since each actor is a service of its own) and the collector's variables; `variable` reads one of them.
+    ///
+    /// # Errors
+    /// Where the collector's variables cannot be followed.
+    pub fn from_env(
+        directory: impl Into<PathBuf>,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, super::EndpointError> {
+        let mut options = Self::new(directory);
+        let content = variable("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT");
+        options.content = content.is_some_and(|value| value.trim().eq_ignore_ascii_case("true"));
+        if let Some(name) = variable("OTEL_SERVICE_NAME").filter(|name| !name.is_empty()) {
+            options.namespace = name;
+        }
+        options.endpoint = Endpoint::from_env(variable)?;
+        Ok(options)
+    }
+}
+
+/// The traces of one run. Shared by the threads of its conversations.
+pub struct Traces {
+    run: RunId,
+    options: TraceOptions,
+    outbox: Arc<Outbox>,
+}
+
+impl Traces {
+    /// Opens the traces of `run` and, where there is a collector, starts the thread that sends. No file is touched before the
+    /// first conversation, and no fault of the disk or the collector ever reaches the run: they are counted.
+    pub fn open(run: RunId, options: TraceOptions) -> Self {
+        let name = options.endpoint.as_ref().map(ToString::to_string);
+        let outbox = Arc::new(Outbox::new(name));
+        if let Some(endpoint) = &options.endpoint {
+            delivery::start(endpoint.clone(), outbox.clone());
+        }
+        Self { run, options, outbox }
+    }
+
+    /// The file of a conversation: `<directory>/<run>/<conversation>.jsonl`, the conversation written as its trace id.
+    pub fn path(&self, conversation: ConversationId) -> PathBuf {
+        let file = format!("{}.jsonl", conversation.trace_id());
+        self.options.directory.join(self.run.to_string()).join(file)
+    }
+
+    /// The trace of one conversation.
+    pub fn conversation(&self, head: Arc<ConversationHead>) -> ConversationTrace {
+        ConversationTrace {
+            file: TraceFile::new(self.path(head.id)),
+            projector: Projector::new(head, self.options.content),
+            namespace: self.options.namespace.clone(),
+            run: self.run.to_string(),
+            outbox: self.outbox.clone(),
+        }
+    }
+
+    /// What has become of the spans so far.
+    pub fn summary(&self) -> TraceSummary {
+        self.outbox.summary()
+    }
+
+    /// Waits for the delivery of what is written, at most for `limit`, and says what became of the spans. What is still
+    /// waiting then stays in the files. Blocks: not for asynchronous code.
+    pub fn finish(&self, limit: Duration) -> TraceSummary {
+        self.outbox.drain(limit);
+        self.outbox.summary()
+    }
+}
+
+/// The trace of one conversation, written while it goes on: each line is whole, so that a kill at any point leaves a file
+/// that reads.
+pub struct ConversationTrace {
+    projector: Projector,
+    file: TraceFile,
+    namespace: String,
+    run: String,
+    outbox: Arc<Outbox>,
+}
+
+impl ConversationTrace {
+    /// Where it is written.
+    pub fn path(&self) -> &std::path::Path {
+        self.file.path()
+    }
+
+    /// The conversation begins.
+    pub fn started(&mut self) {
+        let spans = self.projector.started();
+        self.write(spans);
+    }
+
+    /// A turn has retired. Turns come in the order of `seq`, once each.
+    pub fn turn(&mut self, turn: &TurnRecord) {
+        let spans = self.projector.turn(turn);
+        self.write(spans);
+    }
+
+    /// The conversation is over.
+    pub fn end(&mut self, end: &ConversationEnd) {
+        let spans = self.projector.end(end);
+        self.write(spans);
+    }
+
+    fn write(&mut self, spans: Vec<ServiceSpan>) {
+        if spans.is_empty() {
+            return;
+        }
+        let count = spans.len();
+        let request = span::export_request(spans, &self.namespace, &self.run);
+        match self.file.append(&request) {
+            Ok(line) => self.outbox.appended(self.file.path(), line, count),
+            Err(error) => {
+                if self.outbox.lost(count, format!("{}: {error}", self.file.path().display())) {
+                    tracing::warn!(file = %self.file.path().display(), %error, "a trace cannot be written");
+                }
+            }
+        }
+    }
+}
