@@ -5,6 +5,7 @@ mod chat;
 mod error;
 mod model;
 pub mod openai;
+mod reasoning;
 pub mod scripted;
 pub mod templates;
 
@@ -14,3 +15,4 @@ pub use chat::{
 };
 pub use error::ModelError;
 pub use model::{ChatModel, ModelInfo};
+pub use reasoning::split_reasoning;
