@@ -6,6 +6,7 @@
 //! `conversation/grading` → `telemetry/projection`.
 
 pub mod benchmarks;
+pub mod config;
 pub mod domain;
 pub mod ids;
 pub mod llm;

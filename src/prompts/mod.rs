@@ -1,10 +1,19 @@
-//! Prompt rendering (minijinja) and code extraction from replies.
+//! Prompts: their files, their rendering (minijinja), and the extraction of programs from replies.
 
 mod assembly;
+mod data;
+mod error;
 mod extract;
 mod fences;
+mod names;
+mod parts;
+mod prompt;
 mod python;
+mod template;
 mod unfenced;
 
 pub use assembly::assemble;
+pub use data::{FailingTest, FaultyLine, PromptData, ReportData, TaskData};
+pub use error::{Place, PromptError};
 pub use extract::extract_program;
+pub use prompt::{Prompt, PromptHash};

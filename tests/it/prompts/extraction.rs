@@ -302,12 +302,9 @@ proptest! {
 
 #[test]
 fn a35_a_hostile_reply_costs_a_bounded_time() {
-    for reply in [
-        "```python\n".repeat(40_000),
-        "```\n".repeat(100_000),
-        "def inc(n:\n'''\n".repeat(30_000),
-        "(".repeat(500_000),
-    ] {
+    for reply in
+        ["```python\n".repeat(40_000), "```\n".repeat(100_000), "def inc(n:\n'''\n".repeat(30_000), "(".repeat(500_000)]
+    {
         assert_eq!(extract_program(&reply, &inc()), None);
     }
 }

@@ -1,6 +1,8 @@
 //! Code extraction from replies, and the prompts that are shipped.
 
 mod extraction;
+mod rendering;
+mod shipped;
 
 use std::sync::Arc;
 
