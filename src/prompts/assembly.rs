@@ -87,7 +87,7 @@ fn with_preamble(reader: &mut Reader, task: &Task, code: &str, module: &Module) 
     }
     let is_dropped = |line: usize| {
         let on_line = |statement: &&Statement| (statement.first_line..=statement.last_line).contains(&line);
-        dropped.iter().any(|statement| on_line(statement)) && !kept.iter().any(|statement| on_line(statement))
+        dropped.iter().any(&on_line) && !kept.iter().any(on_line)
     };
     let head: Vec<&str> =
         preamble.lines().enumerate().filter(|(line, _)| !is_dropped(*line)).map(|(_, line)| line).collect();
