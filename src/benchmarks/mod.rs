@@ -2,7 +2,6 @@
 //!
 //! Loaders parse, they never run anything. Whatever is wrong with a file is said with its line, and column or field.
 
-mod assembly;
 mod assertions;
 mod benchmark;
 mod data_file;

@@ -2,12 +2,12 @@ use std::path::Path;
 
 use super::{
     BenchmarkError, Place,
-    assembly::assemble,
     records::{Record, read_records},
 };
 use crate::{
     domain::{Program, Task},
     ids::TaskId,
+    prompts::assemble,
 };
 
 /// What a samples file says that the model wrote.

@@ -88,10 +88,8 @@ pub struct RunArgs {
     #[arg(long, value_name = "NAME|FILE")]
     pub topology: String,
     #[command(flatten)]
-    #[expect(missing_docs, reason = "clap shows the fields")]
     pub source: TaskSource,
     #[command(flatten)]
-    #[expect(missing_docs, reason = "clap shows the fields")]
     pub data: DataArgs,
     /// Model of every actor that asks one (templates, openai:ID), or of one actor: ACTOR=NAME.
     #[arg(long, value_name = "[ACTOR=]NAME")]
@@ -129,10 +127,8 @@ pub struct RunArgs {
 #[derive(Args, Clone, Debug)]
 pub struct JudgeArgs {
     #[command(flatten)]
-    #[expect(missing_docs, reason = "clap shows the fields")]
     pub source: TaskSource,
     #[command(flatten)]
-    #[expect(missing_docs, reason = "clap shows the fields")]
     pub data: DataArgs,
     /// The programs to judge, each against the one task that is selected.
     #[arg(value_name = "PROGRAM")]

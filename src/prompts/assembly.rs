@@ -48,7 +48,9 @@ fn fit_python(reader: &mut Reader, task: &Task, code: &str) -> Fit {
     {
         return Fit::Whole(with_preamble(reader, task, code, module));
     }
-    let first_line = code.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    // A comment has no indentation in Python.
+    let is_code = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+    let first_line = code.lines().find(is_code).unwrap_or_default();
     if first_line.starts_with([' ', '\t']) {
         let shifted = without_common_indentation(code);
         if let Some(module) = reader.read(&shifted).filter(is_whole) {

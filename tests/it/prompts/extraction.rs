@@ -151,6 +151,8 @@ fn e21_the_preamble_is_added_where_it_is_lacking_and_once() {
     assert_eq!(assemble(&task, body), full);
     assert_eq!(assemble(&task, &full), full);
     assert_eq!(assemble(&task, "    return sum(xs)\n"), full);
+    let commented = assemble(&task, "# the sum\n    return sum(xs)\n");
+    assert!(commented.ends_with("def total(xs: List[int]) -> int:\n# the sum\n    return sum(xs)\n"), "{commented}");
     assert_eq!(assemble(&task, "def total(:"), "def total(:", "what is broken is left alone");
     assert_eq!(assemble(&program_task(), "print(1)\n"), "print(1)\n");
 }

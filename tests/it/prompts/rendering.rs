@@ -1,6 +1,6 @@
 //! Prompt files: what is refused when they are loaded, and what they make of their data.
 
-use std::{collections::BTreeSet, fs, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc};
 
 use rolecall::{
     domain::{Excerpt, Judgement, Language, Limits, Program, Protocol, Task, TestResult, Verdict},

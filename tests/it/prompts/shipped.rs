@@ -6,7 +6,7 @@ use rolecall::{
     config::embedded_file,
     domain::{Language, Program, Verdict},
     llm::{ChatMessage, Purpose, Subject},
-    prompts::PromptData,
+    prompts::{Prompt, PromptData},
 };
 
 use super::{
@@ -94,7 +94,7 @@ fn repairing_prompts() {
 #[test]
 fn static_diagnoses() {
     for name in ["instructor/static", "teacher/static"] {
-        let prompt = load_prompt(Purpose::Diagnose, name, None).unwrap();
+        let prompt = shipped(Purpose::Diagnose, name);
         let mut silent = broken_program();
         silent.judgement = None;
         let texts: Vec<String> = [broken_function(None), broken_program(), not_accepted(), silent]
