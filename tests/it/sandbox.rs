@@ -371,6 +371,24 @@ async fn a_program_has_no_identity_no_environment_and_no_descriptor_of_ours() {
     assert!(said.starts_with("1 True /tmp ['HOME', 'LANG', 'LC_ALL', 'PATH', 'PYTHONDONTWRITEBYTECODE', 'PYTHONHASHSEED', 'TMPDIR', 'TZ'] [] "), "{said}");
 }
 
+#[tokio::test]
+async fn a_profile_says_lines_types_and_values_also_of_a_killed_program() {
+    let sandbox = sandbox().await;
+    let program = "LIMIT = 3\n\ndef f(xs):\n    total = 0\n    for x in xs:\n        total += x\n    if total > LIMIT:\n        while True:\n            total += 0\n    return total\n";
+    let tests = "assert f([1]) == 1\ny = f([])\nassert y == 0\nassert f([4]) == 4\n";
+    let job = job(program, Some("f"), assertions(tests));
+    let profile = sandbox.profile(&job, &CancellationToken::new()).await.unwrap();
+    let lines = |test: usize| profile.tests[test].lines.iter().copied().collect::<Vec<_>>();
+    assert_eq!(lines(0), [1, 3, 4, 5, 6, 7, 10]);
+    assert_eq!(lines(1), [1, 3, 4, 5, 7, 10]);
+    assert_eq!(lines(2), [1, 3, 4, 5, 6, 7, 8, 9]);
+    let found = profile.tests.iter().map(|test| test.verdict).collect::<Vec<_>>();
+    assert_eq!(found, [Verdict::Passed, Verdict::Passed, Verdict::TimeoutCpu]);
+    assert_eq!(profile.types["xs"].iter().collect::<Vec<_>>(), ["list", "list[int]"]);
+    assert_eq!(profile.values[&6]["total"], ["0"]);
+    assert_eq!(profile.values[&10]["total"], ["1", "0"]);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "prints times"]
 async fn speed() {
