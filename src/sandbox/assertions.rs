@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::lines::{Lines, Received};
+use super::probe::Probe;
 use super::process::{Bounds, Process, Step, Streams, process_limits};
 use super::slot::{Slot, failed};
 use super::tally::{Report, Tally};
@@ -36,7 +37,7 @@ pub(super) enum Loaded {
 enum Said {
     Call {
         call: u64,
-        at: Option<usize>,
+        at: Vec<usize>,
         passed: u32,
         failed: u32,
     },
@@ -77,6 +78,7 @@ pub(super) struct Relay<'a> {
     compile_output: Option<String>,
     /// The slot's processes are not known to be at rest.
     spoiled: bool,
+    probe: Option<Probe>,
 }
 
 /// What a relay leaves behind.
@@ -88,6 +90,7 @@ pub(super) struct Outcome {
     pub(super) near_limit: bool,
     pub(super) compile_output: Option<String>,
     pub(super) spoiled: bool,
+    pub(super) probe: Option<Probe>,
 }
 
 impl<'a> Relay<'a> {
@@ -113,7 +116,14 @@ impl<'a> Relay<'a> {
             near_limit: false,
             compile_output: None,
             spoiled: false,
+            probe: None,
         }
+    }
+
+    /// Has the candidate traced.
+    pub(super) fn with_probe(mut self, probe: Probe) -> Self {
+        self.probe = Some(probe);
+        self
     }
 
     /// Runs the tests.
@@ -132,6 +142,7 @@ impl<'a> Relay<'a> {
             near_limit: self.near_limit,
             compile_output: self.compile_output,
             spoiled: self.spoiled,
+            probe: self.probe,
         })
     }
 
@@ -169,7 +180,8 @@ impl<'a> Relay<'a> {
         });
         let stdin = std::fs::File::open("/dev/null").map_err(failed("opening /dev/null"))?;
         let streams = [&self.streams.stdout, &self.streams.stderr];
-        let candidate = Process::start(&mut self.slot.candidates, &job, OwnedFd::from(stdin), streams).await?;
+        let stdin = OwnedFd::from(stdin);
+        let candidate = Process::start(&mut self.slot.candidates, &job, stdin, streams, self.probe.as_ref()).await?;
         let bounds = Bounds {
             cpu_ms: self.job.limits.test_cpu_ms,
             limits: &self.job.limits,
@@ -177,6 +189,9 @@ impl<'a> Relay<'a> {
             cancel: self.cancel,
         };
         let step = self.candidate.insert(candidate).step(&bounds, |channel| channel.receive()).await?;
+        if let Some(probe) = &mut self.probe {
+            probe.loaded().map_err(failed("reading a trace"))?;
+        }
         let line = match step {
             Step::Halted(halt) => return Ok(Err(halt)),
             Step::Done(received, _) => match received.map_err(failed("reading from a candidate"))? {
@@ -231,9 +246,13 @@ impl<'a> Relay<'a> {
                     else {
                         return Err(SandboxError::Harness("the tests' process broke off".to_owned()));
                     };
-                    self.tally.now_at(at);
+                    let first = at.first().copied();
+                    self.tally.now_at(first);
                     let may_confirm = passed > 0 && missed == 0;
-                    let reply = self.answer(call, at, may_confirm, request).await?;
+                    let reply = self.answer(call, first, may_confirm, request).await?;
+                    if let Some(probe) = &mut self.probe {
+                        probe.called(&at).map_err(failed("reading a trace"))?;
+                    }
                     tests.send(&reply).await.map_err(failed("answering the tests"))?;
                 }
             }
@@ -358,6 +377,9 @@ impl<'a> Relay<'a> {
             return Err(SandboxError::Harness("no candidate to bury".to_owned()));
         };
         let ended = candidate.retire(&mut self.slot.candidates).await?;
+        if let Some(probe) = &mut self.probe {
+            probe.noted().map_err(failed("reading a trace"))?;
+        }
         self.cpu_ms += ended.cpu_ms;
         self.peak_memory_bytes = self.peak_memory_bytes.max(ended.peak_memory_bytes);
         if self.streams.flood.has_risen() {

@@ -11,6 +11,7 @@ mod lines;
 mod local;
 mod output;
 mod pool;
+mod probe;
 mod process;
 mod programs;
 mod slot;

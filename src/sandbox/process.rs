@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::SandboxError;
 use super::capture::{Capture, Flood};
 use super::lines::Lines;
+use super::probe::Probe;
 use super::slot::{Ended, ForkServer, failed};
 use super::usage::{Usage, own_cpu_ms};
 use super::verdicts::Halt;
@@ -71,13 +72,17 @@ impl Process {
         job: &Value,
         stdin: OwnedFd,
         [stdout, stderr]: [&Capture; 2],
+        probe: Option<&Probe>,
     ) -> Result<Self, SandboxError> {
         let (mut channel, theirs) = Lines::pair(ANSWER_BYTES).map_err(failed("opening a socket"))?;
         let (out, for_out) = std::io::pipe().map_err(failed("opening a pipe"))?;
         let (err, for_err) = std::io::pipe().map_err(failed("opening a pipe"))?;
         let follow = failed("following a stream");
         let readers = [stdout.follow(out.into()).map_err(&follow)?, stderr.follow(err.into()).map_err(&follow)?];
-        let pid = server.fork(b"f", &[theirs.as_fd(), stdin.as_fd(), for_out.as_fd(), for_err.as_fd()]).await?;
+        let traced = probe.map(Probe::share).transpose().map_err(failed("sharing memory"))?;
+        let mut given = vec![theirs.as_fd(), stdin.as_fd(), for_out.as_fd(), for_err.as_fd()];
+        given.extend(traced.as_ref().map(OwnedFd::as_fd));
+        let pid = server.fork(b"f", &given).await?;
         // It waits for its job, so its id is still its own.
         let handle = pidfd_open(pid, PidfdFlags::empty()).map_err(|error| failed("opening a process")(error.into()))?;
         let mut text = serde_json::to_vec(job).map_err(|error| SandboxError::Harness(error.to_string()))?;

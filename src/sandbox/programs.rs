@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::lines::{Lines, Received};
 use super::output::compare;
+use super::probe::Probe;
 use super::process::{Bounds, Process, Step, Streams, process_limits};
 use super::slot::{Ended, Slot, failed};
 use super::text::plain;
@@ -33,6 +34,8 @@ pub(super) struct Programs<'a> {
     pub(super) slot: &'a mut Slot,
     pub(super) job: &'a Job,
     pub(super) cancel: &'a CancellationToken,
+    /// Where the program is traced, if it is.
+    pub(super) probe: Option<&'a mut Probe>,
 }
 
 /// What the cases left behind.
@@ -81,6 +84,9 @@ impl Programs<'_> {
             let may_confirm = passed > 0 && passed == index && !confirmed;
             let room = if may_confirm { 2 * limits.test_cpu_ms } else { limits.test_cpu_ms };
             let ending = self.case(case, &streams, room).await?;
+            if let Some(probe) = &mut self.probe {
+                probe.called(&[index]).and_then(|()| probe.noted()).map_err(failed("reading a trace"))?;
+            }
             outcome.cpu_ms += ending.ended.cpu_ms;
             outcome.peak_memory_bytes = outcome.peak_memory_bytes.max(ending.ended.peak_memory_bytes);
             outcome.near_limit |= ending.halt.is_none() && ending.cpu_ms > limits.test_cpu_ms / 2;
@@ -116,7 +122,9 @@ impl Programs<'_> {
         let (theirs, ours) = std::io::pipe().map_err(failed("opening a pipe"))?;
         let feeder = feed(OwnedFd::from(ours), case.stdin.clone())?;
         let captures = [&streams.stdout, &streams.stderr];
-        let mut process = Process::start(&mut self.slot.candidates, &job, OwnedFd::from(theirs), captures).await?;
+        let mut process =
+            Process::start(&mut self.slot.candidates, &job, OwnedFd::from(theirs), captures, self.probe.as_deref())
+                .await?;
         let started = Instant::now();
         let bounds = Bounds { cpu_ms, limits, flood: &streams.flood, cancel: self.cancel };
         let step = process.step(&bounds, listen).await;

@@ -140,7 +140,8 @@ async fn humaneval_references_pass() {
             (text(record, "task_id").to_owned(), job)
         })
         .collect();
-    assert_eq!(failures(&sandbox().await, jobs).await, Vec::<String>::new());
+    let sandbox = sandbox().await;
+    assert_eq!(failures(&sandbox, jobs).await, Vec::<String>::new());
 }
 
 fn list(record: &Value, field: &str) -> Vec<String> {

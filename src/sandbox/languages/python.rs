@@ -5,6 +5,7 @@ pub(in crate::sandbox) fn candidate_server() -> String {
         include_str!("../python/forkserver.py"),
         include_str!("../python/confine.py"),
         include_str!("../python/candidate.py"),
+        include_str!("../python/tracer.py"),
         include_str!("../python/zygote.py"),
         "serve_candidates()\n",
     ]

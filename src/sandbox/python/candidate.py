@@ -3,11 +3,25 @@ import builtins
 import sys
 
 
+_GENERATOR = type(_ for _ in ())
+
+
+class Untraced:
+    """What a tracer is when nothing is traced."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return False
+
+
 class Candidate:
     """The program as a module, and what the tests hold of it."""
 
-    def __init__(self, job):
+    def __init__(self, job, traced):
         self.job = job
+        self.traced = traced
         self.handles = []
         self.handle_numbers = {}
         self.support = {}
@@ -31,7 +45,8 @@ class Candidate:
         except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError) as error:
             return {"compile": syntax_text(error)}
         try:
-            exec(code, scope)
+            with self.traced:
+                exec(code, scope)
         except EOFError:
             pass  # A read at module level: there is no input here, and what is defined already may be called.
         except BaseException as error:
@@ -87,7 +102,10 @@ class Candidate:
             result = setattr(self.handles[on], *arguments)
         else:
             target = self.named(on) if type(on) is str else self.handles[on]
-            result = target(*arguments, **options)
+            with self.traced:
+                result = target(*arguments, **options)
+                if type(result) is _GENERATOR:
+                    result = iter(drain(result))
         return self.answer(request, reader.objects, result)
 
     def named(self, name):
@@ -147,11 +165,11 @@ def raised(error):
             "errno": number if type(number) is int else None}
 
 
-def answer_calls(job, channel):
+def answer_calls(job, channel, traced):
     """Loads the program, then answers the calls one by one until the channel ends."""
     import os
     me, end, out, err = os.getpid(), os._exit, sys.stdout, sys.stderr
-    candidate = Candidate(job)
+    candidate = Candidate(job, traced)
     channel.send(candidate.load())
     while True:
         request = channel.receive()
@@ -177,7 +195,7 @@ def answer_calls(job, channel):
         channel.send_text(text)
 
 
-def run_program(job, channel):
+def run_program(job, channel, traced):
     """Runs the text as a whole program on standard input and output, and ends the process as the program would."""
     import atexit
     import os
@@ -193,7 +211,8 @@ def run_program(job, channel):
         os._exit(1)
     me = os.getpid()
     try:
-        exec(code, vars(main))
+        with traced:
+            exec(code, vars(main))
     except SystemExit as error:
         status = error.code if type(error.code) is int else 0 if error.code is None else 1
         if status == 1 and type(error.code) is not int:

@@ -293,7 +293,7 @@ class Run:
         except Unsupported as error:
             raise Invalid(f"the tests pass what cannot be carried: {error}") from None
         request = {"id": self.asked, "do": action, "on": on, "args": references, "rows": rows, "named": options}
-        header = {"call": self.asked, "at": self.current, "passed": len(self.passed), "failed": len(self.failed)}
+        header = {"call": self.asked, "at": self.at(), "passed": len(self.passed), "failed": len(self.failed)}
         self.asked += 1
         # The header is for the judge alone; the second line goes to the candidate as it is.
         self.channel.send_text(_write(header) + "\n" + _write(request))
@@ -391,20 +391,38 @@ class Run:
             if trace.tb_frame.f_code.co_filename == "tests.py":
                 lines.append(trace.tb_lineno)
             trace = trace.tb_next
-        for at in reversed(lines or [line]):
+        kept = self.kept_from_running(lines[::-1] or [line])
+        for number in kept:
+            self.fail(number, verdict, message)
+        if kept:
+            return
+        left = [number for number in range(len(self.suite.places)) if number not in self.failed]
+        behind = [number for number in left if self.suite.places[number][0] > line]
+        for number in (behind or left[::-1])[:1]:
+            self.fail(number, verdict, message)
+
+    def kept_from_running(self, lines):
+        """The assertions that follow in the innermost of the places: all of a function, the next one of the module."""
+        for at in lines:
             around = self.function_around(at)
             after = [
                 number for number, (first, _, function) in enumerate(self.suite.places)
                 if function == around and first > at and number not in self.failed
             ]
             if after:
-                for number in after if around else after[:1]:
-                    self.fail(number, verdict, message)
-                return
-        left = [number for number in range(len(self.suite.places)) if number not in self.failed]
-        behind = [number for number in left if self.suite.places[number][0] > line]
-        for number in (behind or left[::-1])[:1]:
-            self.fail(number, verdict, message)
+                return after if around else after[:1]
+        return []
+
+    def at(self):
+        """The assertions that a call is made for: the one at work, or those that follow the calling line."""
+        if self.current is not None:
+            return [self.current]
+        lines, frame = [], sys._getframe(2)
+        while frame is not None:
+            if frame.f_code.co_filename == "tests.py":
+                lines.append(frame.f_lineno)
+            frame = frame.f_back
+        return self.kept_from_running(lines)
 
     def function_around(self, line):
         return max((span for span in self.suite.functions if span[0] <= line <= span[1]), default=None)
