@@ -8,8 +8,11 @@
 pub mod agents;
 pub mod benchmarks;
 pub mod budget;
+pub mod cli;
+pub mod config;
 pub mod conversation;
 pub mod domain;
+pub mod evaluation;
 pub mod ids;
 pub mod llm;
 pub mod messages;

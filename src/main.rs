@@ -6,5 +6,5 @@ fn main() -> ExitCode {
     if let Some(code) = rolecall::sandbox::launcher::intercept() {
         return ExitCode::from(code);
     }
-    ExitCode::SUCCESS
+    ExitCode::from(rolecall::cli::main())
 }

@@ -53,6 +53,11 @@ pub(super) fn most_calls(settings: &Settings) -> u32 {
     if settings.instruction == Instruction::Static { 0 } else { settings.diagnoses.get() }
 }
 
+/// What the model must answer: only where the words must come from it.
+pub(super) fn needed_purpose(settings: &Settings) -> Option<Purpose> {
+    (settings.instruction == Instruction::Model).then_some(Purpose::Diagnose)
+}
+
 /// Writes the diagnoses of one failing program.
 pub(super) async fn diagnose(
     settings: &Settings,

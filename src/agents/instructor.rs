@@ -35,6 +35,10 @@ impl Role for Instructor {
         diagnosing::most_calls(settings)
     }
 
+    fn needs(settings: &Settings, _: Kind) -> Option<Purpose> {
+        diagnosing::needed_purpose(settings)
+    }
+
     fn connect(inlets: &mut Inlets<'_, Self>) {
         inlets.accept::<ExecutionReport>();
     }

@@ -1,1 +1,35 @@
 //! Problems from files: our own task format and public data sets, one file per format.
+//!
+//! Loaders parse, they never run anything. Whatever is wrong with a file is said with its line, and column or field.
+
+mod assembly;
+mod assertions;
+mod benchmark;
+mod data_file;
+mod error;
+mod feedback;
+mod humaneval;
+mod humanevalfix;
+mod json_array;
+mod mbpp;
+mod mistake;
+mod names;
+mod prompt_head;
+mod python_syntax;
+mod quixbugs;
+mod records;
+mod samples;
+mod table_tests;
+mod task_file;
+mod task_folder;
+mod text_file;
+mod toml_section;
+
+pub use assertions::{TestTextError, assertions};
+pub use benchmark::{BENCHMARKS, Benchmark, benchmark};
+pub use error::BenchmarkError;
+pub use feedback::FeedbackSet;
+pub use mistake::{Mistake, Mistakes, Place};
+pub use samples::{Sample, SampleText, load_samples};
+pub use task_file::load_task;
+pub use task_folder::load_dir;

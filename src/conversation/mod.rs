@@ -1,7 +1,16 @@
 //! One conversation: the pure ledger, the post office that hosts it, how it ends and how it is graded.
 
+mod actor;
+mod company;
+mod grading;
+mod intake;
+mod journal;
+pub mod ledger;
 mod outcome;
 mod record;
 
+pub use company::{Assignment, Company, Observer};
+pub use intake::{Vanished, hold};
+pub use journal::{Journal, JournalError, MemoryJournal};
 pub use outcome::{Outcome, StopReason};
 pub use record::{ConversationEnd, ConversationHead, ConversationRecord};

@@ -7,7 +7,7 @@ pub enum OutputRule {
     /// Tokens per line, line ends trimmed, final empty lines ignored.
     #[default]
     Tokens,
-    /// Byte for byte, except that CRLF counts as LF and one final newline may be missing.
+    /// Byte for byte.
     Exact,
 }
 

@@ -1,6 +1,7 @@
 //! Models. Roles know [`ChatModel`] only; a request carries, beside its messages, what it is for and the typed
 //! objects that it was rendered from, so that an offline model need not parse a prompt.
 
+mod capabilities;
 mod chat;
 mod error;
 mod model;
@@ -8,6 +9,7 @@ pub mod openai;
 pub mod scripted;
 pub mod templates;
 
+pub use capabilities::{Capabilities, capabilities, names_file};
 pub use chat::{
     Attempt, ChatMessage, ChatReply, ChatRequest, ChatRole, Choice, Draw, Parameters, PastPrograms, Purpose, Sibling,
     Subject,

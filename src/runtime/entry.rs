@@ -4,7 +4,16 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::{Cast, Fault, Role, RoleSpec, Seat, SettingsError, start_role};
-use crate::{domain::Slots, messages::Kind};
+use crate::{domain::Slots, llm::Purpose, messages::Kind};
+
+/// Settings as the file gives them, over the defaults.
+type Given = Map<String, Value>;
+
+/// What starts a role's actor.
+type Start = fn(&Given, Arc<Seat>) -> Result<Cast, Fault>;
+
+/// What finds mistakes in settings as a whole.
+type Check = fn(&Given) -> Result<Vec<SettingsError>, String>;
 
 /// A role in the list of roles, with its type erased: what `topology check` and the conversation need of it.
 pub struct RoleEntry {
@@ -12,10 +21,11 @@ pub struct RoleEntry {
     pub spec: &'static RoleSpec,
     defaults: fn() -> Map<String, Value>,
     check_key: fn(&str, &Value) -> Result<(), String>,
-    check: fn(&Map<String, Value>) -> Result<Vec<SettingsError>, String>,
-    slots: fn(&Map<String, Value>, Kind) -> Option<Slots>,
-    calls: fn(&Map<String, Value>, Kind, u32) -> u32,
-    start: fn(&Map<String, Value>, Arc<Seat>) -> Result<Cast, Fault>,
+    check: Check,
+    slots: fn(&Given, Kind) -> Option<Slots>,
+    calls: fn(&Given, Kind, u32) -> u32,
+    needs: fn(&Given, Kind) -> Option<Purpose>,
+    start: Start,
 }
 
 impl RoleEntry {
@@ -28,6 +38,7 @@ impl RoleEntry {
             check: check::<R>,
             slots: slots::<R>,
             calls: calls::<R>,
+            needs: needs::<R>,
             start: start::<R>,
         }
     }
@@ -49,30 +60,35 @@ impl RoleEntry {
     ///
     /// # Errors
     /// Where they do not even parse.
-    pub fn check(&self, settings: &Map<String, Value>) -> Result<Vec<SettingsError>, String> {
+    pub fn check(&self, settings: &Given) -> Result<Vec<SettingsError>, String> {
         (self.check)(settings)
     }
 
     /// How many programs a turn on this kind wants to write under these settings.
-    pub fn slots(&self, settings: &Map<String, Value>, kind: Kind) -> Option<Slots> {
+    pub fn slots(&self, settings: &Given, kind: Kind) -> Option<Slots> {
         (self.slots)(settings, kind)
     }
 
     /// The most model calls that a turn on this kind makes under these settings.
-    pub fn calls(&self, settings: &Map<String, Value>, kind: Kind, programs: u32) -> u32 {
+    pub fn calls(&self, settings: &Given, kind: Kind, programs: u32) -> u32 {
         (self.calls)(settings, kind, programs)
+    }
+
+    /// The purpose that a turn on this kind cannot do without under these settings.
+    pub fn needs(&self, settings: &Given, kind: Kind) -> Option<Purpose> {
+        (self.needs)(settings, kind)
     }
 
     /// Starts an actor for the role; inside an actix system only.
     ///
     /// # Errors
     /// Where the settings do not parse.
-    pub fn start(&self, settings: &Map<String, Value>, seat: Arc<Seat>) -> Result<Cast, Fault> {
+    pub fn start(&self, settings: &Given, seat: Arc<Seat>) -> Result<Cast, Fault> {
         (self.start)(settings, seat)
     }
 }
 
-fn parse<T: DeserializeOwned>(settings: &Map<String, Value>) -> Result<T, String> {
+fn parse<T: DeserializeOwned>(settings: &Given) -> Result<T, String> {
     serde_json::from_value(Value::Object(settings.clone())).map_err(|error| error.to_string())
 }
 
@@ -89,19 +105,23 @@ fn check_key<R: Role>(key: &str, value: &Value) -> Result<(), String> {
     parse::<R::Settings>(&alone).map(drop)
 }
 
-fn check<R: Role>(settings: &Map<String, Value>) -> Result<Vec<SettingsError>, String> {
+fn check<R: Role>(settings: &Given) -> Result<Vec<SettingsError>, String> {
     parse(settings).map(|settings| R::check(&settings))
 }
 
-fn slots<R: Role>(settings: &Map<String, Value>, kind: Kind) -> Option<Slots> {
+fn slots<R: Role>(settings: &Given, kind: Kind) -> Option<Slots> {
     parse(settings).ok().and_then(|settings| R::slots(&settings, kind))
 }
 
-fn calls<R: Role>(settings: &Map<String, Value>, kind: Kind, programs: u32) -> u32 {
+fn calls<R: Role>(settings: &Given, kind: Kind, programs: u32) -> u32 {
     parse(settings).map_or(0, |settings| R::calls(&settings, kind, programs))
 }
 
-fn start<R: Role>(settings: &Map<String, Value>, seat: Arc<Seat>) -> Result<Cast, Fault> {
+fn needs<R: Role>(settings: &Given, kind: Kind) -> Option<Purpose> {
+    parse(settings).ok().and_then(|settings| R::needs(&settings, kind))
+}
+
+fn start<R: Role>(settings: &Given, seat: Arc<Seat>) -> Result<Cast, Fault> {
     let settings = parse::<R::Settings>(settings).map_err(Fault::Setup)?;
     Ok(start_role::<R>(settings, seat))
 }

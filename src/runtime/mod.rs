@@ -23,6 +23,6 @@ pub use metered::{Ask, Metered};
 pub use record::{Allowance, BudgetKind, CallRecord, ExecutionRecord, Finished, Note, NoteValue, TurnLog, TurnRecord};
 pub use role::{Receives, Role, RoleSpec, SettingKey, SettingsError};
 pub use role_actor::{RoleActor, start_role};
-pub use seat::{Scene, Seat};
+pub use seat::{Scene, Seat, Watch};
 pub use ticket::{Envelope, Settled, Ticket};
 pub use turn::Turn;

@@ -101,6 +101,11 @@ pub trait Role: Sized + Send + Sync + 'static {
         0
     }
 
+    /// The purpose that a turn on this kind cannot do without: its model must answer it. `topology check` compares.
+    fn needs(_settings: &Self::Settings, kind: Kind) -> Option<Purpose> {
+        Self::SPEC.asks.iter().find(|(received, _)| *received == kind).map(|(_, purpose)| *purpose)
+    }
+
     /// Names the kinds that it receives: one `inlets.accept::<…>()` per entry of `SPEC.accepts`.
     fn connect(inlets: &mut Inlets<'_, Self>);
 }

@@ -107,7 +107,12 @@ async fn take_turn<R: Receives<M>, M: Routed>(
     turn: Turn,
 ) -> Result<Vec<Message>, Fault> {
     let cancel = turn.cancelled().clone();
-    let mut task = tokio::spawn(async move { role.receive(&inbox, &turn).await });
+    let mut task = tokio::spawn(async move {
+        if let Some(watch) = &turn.seat().scene.watch {
+            watch(&turn.seat().actor, turn.seq());
+        }
+        role.receive(&inbox, &turn).await
+    });
     let joined = tokio::select! {
         joined = &mut task => joined,
         () = async { cancel.cancelled().await; tokio::time::sleep(GRACE).await } => {

@@ -5,11 +5,14 @@ use std::{
 
 use crate::{
     domain::{Profile, ProgramHash, Task},
-    ids::{ActorName, ConversationId},
+    ids::{ActorName, ConversationId, Seq},
     llm::{ChatModel, Parameters},
     prompts::Prompt,
     sandbox::Sandbox,
 };
+
+/// Is told who begins which turn, inside the turn's own task: a panic here is a panic of the turn.
+pub type Watch = Arc<dyn Fn(&ActorName, Seq) + Send + Sync>;
 
 /// What all actors of one conversation share.
 pub struct Scene {
@@ -23,6 +26,8 @@ pub struct Scene {
     pub seed: u64,
     /// Runs programs.
     pub sandbox: Arc<dyn Sandbox>,
+    /// Told when a turn begins: progress displays listen here, and tests inject panics.
+    pub watch: Option<Watch>,
     /// Profiles by program, so that each parent is profiled once.
     pub profiles: Mutex<BTreeMap<ProgramHash, Arc<Profile>>>,
 }

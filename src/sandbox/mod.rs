@@ -1,13 +1,31 @@
 //! Runs programs that nobody has read. A program never runs outside of this.
 
+mod assertions;
+mod cache;
+mod capture;
+mod interpreter;
 mod job;
+mod languages;
 pub mod launcher;
+mod lines;
+mod local;
+mod output;
+mod pool;
+mod process;
+mod programs;
+mod slot;
+mod sys;
+mod tally;
+mod text;
+mod usage;
+mod verdicts;
 
 use futures_util::future::BoxFuture;
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
 
 pub use job::Job;
+pub use local::LocalSandbox;
 
 use crate::domain::{Isolation, Judgement, Language, Profile};
 

@@ -22,6 +22,22 @@ pub enum When {
     Passed,
 }
 
+impl When {
+    /// The word used in files.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Always => "always",
+            Self::Failed => "failed",
+            Self::Passed => "passed",
+        }
+    }
+
+    /// What the word means.
+    pub fn from_word(word: &str) -> Option<Self> {
+        [Self::Always, Self::Failed, Self::Passed].into_iter().find(|when| when.word() == word)
+    }
+}
+
 /// Where an edge begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Source {
@@ -96,7 +112,8 @@ pub struct Node {
     pub slots: BTreeMap<Kind, Slots>,
     /// Turns that write programs take place one after the other (see `ChatModel::avoids_repeats`).
     pub exclusive: bool,
-    /// Place in the order in which waiting gathers go: topological, then by name.
+    /// Place in the order in which waiting gathers go: topological without the edges that lead back, then by first
+    /// reach from the task, then by the order of the file. No two actors have the same.
     pub rank: u32,
 }
 
@@ -146,9 +163,12 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The actors that write first drafts, by index.
+    /// The actors that write first drafts: those that could and are sent the task, by index.
     pub fn drafting(&self) -> impl Iterator<Item = usize> + '_ {
-        self.nodes.iter().enumerate().filter(|(_, node)| node.spec.drafts()).map(|(index, _)| index)
+        let drafts = |index: &usize| self.nodes.get(*index).is_some_and(|node| node.spec.drafts());
+        let mut indices: Vec<usize> = self.edges_from(Source::Task).map(|edge| edge.to).filter(drafts).collect();
+        indices.sort_unstable();
+        indices.into_iter()
     }
 
     /// The edges that begin at `from`, in the order of the file.

@@ -2,9 +2,15 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, reason = "a test may panic")]
 
 mod benchmarks;
+mod conversation;
 mod execution_cases;
+mod house_rules;
+mod ledger;
 mod openai;
 mod prompts;
 mod sandbox;
+mod sandbox_references;
+mod stage;
+mod support;
 mod telemetry;
 mod templates;

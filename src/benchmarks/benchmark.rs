@@ -1,0 +1,66 @@
+use std::{collections::BTreeMap, path::Path};
+
+use super::{
+    BenchmarkError, FeedbackSet, Place,
+    humaneval::HumanEval,
+    humanevalfix::HumanEvalFix,
+    mbpp::Mbpp,
+    names::{shown, suggestion},
+    quixbugs::QuixBugs,
+    records::Record,
+};
+use crate::domain::{Language, Problem};
+
+/// A public data set in its own format. A format is one file and one entry of [`BENCHMARKS`].
+pub trait Benchmark: Sync {
+    /// The name on the command line and in records.
+    fn name(&self) -> &'static str;
+    /// What its tasks are, in one line.
+    fn summary(&self) -> &'static str;
+    /// The licence of the data.
+    fn licence(&self) -> &'static str;
+    /// Where the data comes from.
+    fn source(&self) -> &'static str;
+
+    /// Loads every task in the order of the file. Literals are parsed, nothing is run.
+    ///
+    /// `path` is the data file (plain or gzip), or a folder that holds it under its usual name.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the file, with its line, record and field; a task that any program would pass; two tasks
+    /// of one id.
+    fn load(&self, path: &Path, language: Language, feedback: FeedbackSet) -> Result<Vec<Problem>, BenchmarkError>;
+}
+
+/// Every public data set, in the order in which help texts list them.
+pub const BENCHMARKS: &[&dyn Benchmark] = &[&HumanEval, &HumanEvalFix, &QuixBugs, &Mbpp];
+
+/// The benchmark of this name.
+///
+/// # Errors
+/// An unknown name, with the names that would be right.
+pub fn benchmark(name: &str) -> Result<&'static dyn Benchmark, BenchmarkError> {
+    BENCHMARKS.iter().copied().find(|benchmark| benchmark.name() == name).ok_or_else(|| {
+        let known = BENCHMARKS.iter().map(|benchmark| benchmark.name());
+        BenchmarkError::UnknownBenchmark { name: name.to_owned(), hint: suggestion(name, known) }
+    })
+}
+
+/// Makes a problem of every record and refuses two tasks of one id.
+pub(super) fn problems(
+    records: &[Record],
+    feedback: FeedbackSet,
+    problem: impl Fn(&Record) -> Result<Problem, BenchmarkError>,
+) -> Result<Vec<Problem>, BenchmarkError> {
+    let mut ids = BTreeMap::<String, Place>::new();
+    let mut problems = Vec::with_capacity(records.len());
+    for record in records {
+        let problem = problem(record)?;
+        let (id, second) = (problem.task.id.0.clone(), record.place().clone());
+        if let Some(first) = ids.insert(id.clone(), second.clone()) {
+            return Err(BenchmarkError::DuplicateTask { id: shown(&id), first, second });
+        }
+        problems.push(feedback.apply(problem));
+    }
+    Ok(problems)
+}

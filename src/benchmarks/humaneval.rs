@@ -1,0 +1,77 @@
+use std::{path::Path, sync::Arc};
+
+use super::{
+    Benchmark, BenchmarkError, FeedbackSet, assertions::assertion_suite, benchmark::problems, data_file::data_file,
+    feedback::split, prompt_head::PromptHead, records::Record, records::read_records,
+};
+use crate::{
+    domain::{Language, Limits, Problem, Program, Task},
+    ids::TaskId,
+};
+
+/// HumanEval: write a function from its head and documentation. No starter; its tests are fed back, since the data set
+/// has no visible ones.
+///
+/// A program is prompt + completion, judged by `test` + `check(<entry_point>)` (Chen et al., 2021,
+/// "Evaluating Large Language Models Trained on Code").
+pub struct HumanEval;
+
+impl Benchmark for HumanEval {
+    fn name(&self) -> &'static str {
+        "humaneval"
+    }
+
+    fn summary(&self) -> &'static str {
+        "write a function from its head and documentation (164 tasks, no starter program)"
+    }
+
+    fn licence(&self) -> &'static str {
+        "MIT"
+    }
+
+    fn source(&self) -> &'static str {
+        "https://github.com/openai/human-eval"
+    }
+
+    fn load(&self, path: &Path, language: Language, feedback: FeedbackSet) -> Result<Vec<Problem>, BenchmarkError> {
+        let names = match language {
+            Language::Python => ["HumanEval.jsonl".to_owned()],
+        };
+        let path = data_file(path, &format!("{} file for {language}", self.name()), &[&names])?;
+        problems(&read_records(&path)?, feedback, |record| self.problem(record, language))
+    }
+}
+
+impl HumanEval {
+    fn problem(&self, record: &Record, language: Language) -> Result<Problem, BenchmarkError> {
+        let entry_point = record.name("entry_point")?;
+        let prompt = record.code("prompt")?;
+        let head = prompt_head(record, &prompt, entry_point)?;
+        let reference = prompt.clone() + &record.code("canonical_solution")?;
+        let tests =
+            assertion_suite(&record.code("test")?, entry_point).map_err(|error| record.test_mistake("test", &error))?;
+        let (visible, hidden, notes) = split(None, tests);
+        let task = Task {
+            id: TaskId(record.string("task_id")?.to_owned()),
+            dataset: self.name().to_owned(),
+            language,
+            statement: prompt.trim_matches('\n').to_owned(),
+            entry_point: Some(entry_point.to_owned()),
+            signature: Some(head.signature),
+            preamble: head.preamble,
+            support: None,
+            visible,
+            starter: None,
+            faulty_lines: Vec::new(),
+            limits: Limits::default(),
+        };
+        let reference = Some(Arc::new(Program::new(language, reference)));
+        Ok(Problem { task: Arc::new(task), hidden, reference, notes })
+    }
+}
+
+/// The head of the function that `prompt`, of a record in the manner of HumanEval, leaves to write.
+pub(super) fn prompt_head(record: &Record, prompt: &str, entry_point: &str) -> Result<PromptHead, BenchmarkError> {
+    let missing = || record.field_mistake("prompt", format_args!("does not define the function `{entry_point}`"));
+    PromptHead::of(prompt, entry_point).ok().flatten().ok_or_else(missing)
+}

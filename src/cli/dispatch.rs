@@ -1,0 +1,47 @@
+use clap::Parser;
+
+use super::{
+    args::{Cli, Verb},
+    exit::{Exit, Failure},
+    judge, machine, terminal,
+};
+
+/// Parses the arguments, carries them out, and gives the exit code.
+pub fn main() -> u8 {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are data and no mistake; clap prints each where it belongs.
+            let is_mistake = error.use_stderr();
+            let _ = error.print();
+            return if is_mistake { Exit::Usage.code() } else { Exit::Ended.code() };
+        }
+    };
+    match carry_out(cli) {
+        Ok(exit) => exit.code(),
+        Err(failure) => {
+            terminal::talk(&format!("error: {}", failure.message));
+            failure.exit.code()
+        }
+    }
+}
+
+fn carry_out(cli: Cli) -> Result<Exit, Failure> {
+    match cli.verb {
+        Verb::Judge(args) => on_actors(async move { judge::judge(&args).await }),
+        _ => Ok(Exit::Bug),
+    }
+}
+
+/// Runs a future on an actix system whose tasks have all cores.
+fn on_actors<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let system = actix::System::with_tokio_rt(|| {
+        let threads = machine::cores().max(2);
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build();
+        runtime.unwrap_or_else(|error| {
+            terminal::talk(&format!("error: the runtime cannot be started: {error}"));
+            std::process::exit(i32::from(Exit::Machine.code()))
+        })
+    });
+    system.block_on(work)
+}

@@ -1,0 +1,161 @@
+//! The objects that `--json` prints, one a line. Documented in docs/json.md and kept from then on: keys are added, never
+//! changed or removed.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::{
+    conversation::ConversationRecord,
+    domain::{Judgement, ScoredOn, Spend},
+};
+
+/// `event = "conversation_finished"`.
+#[derive(Clone, Debug, Serialize)]
+pub struct ConversationFinished {
+    event: &'static str,
+    conversation: String,
+    task: String,
+    sample: u32,
+    outcome: &'static str,
+    outcome_detail: Option<String>,
+    solved: bool,
+    starter_passed: bool,
+    scored_on: ScoredOn,
+    programs: u32,
+    programs_to_solve: Option<u32>,
+    model_calls: u32,
+    model_attempts: u32,
+    input_tokens: u64,
+    output_tokens: u64,
+    calls_without_usage: u32,
+    deterministic: bool,
+    seconds: f64,
+    trace: String,
+}
+
+impl ConversationFinished {
+    /// Of a record whose trace is in this file.
+    pub fn of(record: &ConversationRecord, trace: &Path) -> Self {
+        let (head, end) = (&record.head, &record.end);
+        Self {
+            event: "conversation_finished",
+            conversation: head.id.to_string(),
+            task: head.task.0.clone(),
+            sample: head.sample,
+            outcome: end.outcome.name(),
+            outcome_detail: end.outcome_detail.clone(),
+            solved: end.solved,
+            starter_passed: end.starter_passed,
+            scored_on: head.scored_on,
+            programs: end.spend.programs,
+            programs_to_solve: end.programs_to_solve,
+            model_calls: end.spend.model_calls,
+            model_attempts: end.spend.model_attempts,
+            input_tokens: end.spend.input_tokens,
+            output_tokens: end.spend.output_tokens,
+            calls_without_usage: end.spend.calls_without_usage,
+            deterministic: end.deterministic,
+            seconds: seconds(end.ended_ns.saturating_sub(head.started_ns)),
+            trace: trace.display().to_string(),
+        }
+    }
+}
+
+/// `event = "run_finished"`, the last line.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunFinished {
+    event: &'static str,
+    run: String,
+    topology: String,
+    seed: u64,
+    conversations: usize,
+    planned: usize,
+    solved: usize,
+    infrastructure_errors: usize,
+    programs: u32,
+    model_calls: u32,
+    model_attempts: u32,
+    input_tokens: u64,
+    output_tokens: u64,
+    calls_without_usage: u32,
+    wall_secs: f64,
+}
+
+impl RunFinished {
+    /// Sums over the records of a run.
+    pub fn of(
+        (run, topology, seed): (String, String, u64),
+        records: &[ConversationRecord],
+        planned: usize,
+        wall: std::time::Duration,
+    ) -> Self {
+        let mut spend = Spend::default();
+        for record in records {
+            spend += record.end.spend;
+        }
+        Self {
+            event: "run_finished",
+            run,
+            topology,
+            seed,
+            conversations: records.len(),
+            planned,
+            solved: records.iter().filter(|record| record.end.solved).count(),
+            infrastructure_errors: records.iter().filter(|record| record.end.infrastructure_error).count(),
+            programs: spend.programs,
+            model_calls: spend.model_calls,
+            model_attempts: spend.model_attempts,
+            input_tokens: spend.input_tokens,
+            output_tokens: spend.output_tokens,
+            calls_without_usage: spend.calls_without_usage,
+            wall_secs: wall.as_secs_f64(),
+        }
+    }
+}
+
+/// `event = "judged"`.
+#[derive(Clone, Debug, Serialize)]
+pub struct Judged<'a> {
+    event: &'static str,
+    task: &'a str,
+    index: usize,
+    verdict: &'static str,
+    tests: Vec<JudgedTest<'a>>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct JudgedTest<'a> {
+    set: &'static str,
+    index: usize,
+    verdict: &'static str,
+    score: f64,
+    test: &'a str,
+    expected: Option<&'a str>,
+    actual: Option<&'a str>,
+    message: Option<&'a str>,
+}
+
+impl<'a> Judged<'a> {
+    /// Of one program: its word over all suites, and each test of each suite.
+    pub fn of(task: &'a str, index: usize, verdict: &'static str, suites: &[(&'static str, &'a Judgement)]) -> Self {
+        let tests = suites.iter().flat_map(|(set, judgement)| {
+            judgement.tests.iter().enumerate().map(|(index, test)| JudgedTest {
+                set,
+                index,
+                verdict: test.verdict.name(),
+                score: test.score,
+                test: &test.test,
+                expected: test.expected.as_deref(),
+                actual: test.actual.as_deref(),
+                message: test.message.as_deref(),
+            })
+        });
+        Self { event: "judged", task, index, verdict, tests: tests.collect() }
+    }
+}
+
+/// Nanoseconds as seconds.
+pub fn seconds(nanoseconds: u64) -> f64 {
+    nanoseconds as f64 / 1e9
+}

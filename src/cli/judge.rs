@@ -1,0 +1,139 @@
+//! `rolecall judge`: programs that exist, against visible and hidden tests.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use comfy_table::{ContentArrangement, Table, presets::NOTHING};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    args::JudgeArgs,
+    events::Judged,
+    exit::{Exit, Failure},
+    machine, problems, terminal,
+};
+use crate::{
+    benchmarks::{FeedbackSet, load_samples},
+    domain::{Judgement, Problem, Program, Verdict},
+    sandbox::{Job, Sandbox, SandboxError},
+};
+
+/// A program to be judged and what it is called.
+struct Entry {
+    name: String,
+    problem: Arc<Problem>,
+    program: Arc<Program>,
+}
+
+/// Judges every program and prints each verdict as it comes.
+///
+/// # Errors
+/// Bad arguments and files; a machine that cannot isolate programs; a sandbox that failed twice for a program.
+pub async fn judge(args: &JudgeArgs) -> Result<Exit, Failure> {
+    let problems = problems::load(&args.source, &args.data, FeedbackSet::Visible)?;
+    let problems: Vec<Arc<Problem>> = problems.into_iter().map(Arc::new).collect();
+    let entries = match &args.samples_file {
+        Some(file) => from_samples(file, &problems)?,
+        None => from_files(&args.programs, &problems)?,
+    };
+    let sandbox = machine::sandbox().await?;
+    let mut passed = 0;
+    for (index, entry) in entries.iter().enumerate() {
+        let judgements = judge_one(entry, sandbox.as_ref())
+            .await
+            .map_err(|error| Failure { exit: Exit::SomeFailed, message: format!("{}: {error}", entry.name) })?;
+        passed += usize::from(report(entry, index, &judgements, args.json) == Verdict::Passed);
+    }
+    if !args.json && entries.len() > 1 {
+        terminal::data(&format!("{passed} of {} passed", entries.len()));
+    }
+    Ok(Exit::Ended)
+}
+
+fn from_files(programs: &[PathBuf], problems: &[Arc<Problem>]) -> Result<Vec<Entry>, Failure> {
+    let [problem] = problems else {
+        return Err(Failure::usage(format!(
+            "{} tasks are selected: programs are judged against one\n  hint: name it with --task-id, or give --samples-file",
+            problems.len()
+        )));
+    };
+    if programs.is_empty() {
+        return Err(Failure::usage("no program to judge: name files, or give --samples-file"));
+    }
+    let mut entries = Vec::new();
+    for path in programs {
+        let bytes = std::fs::read(path).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
+        let text = String::from_utf8(bytes)
+            .map_err(|error| Failure::usage(format!("{}: not UTF-8: {error}", path.display())))?;
+        let program = Arc::new(Program::new(problem.task.language, text));
+        entries.push(Entry { name: path.display().to_string(), problem: problem.clone(), program });
+    }
+    Ok(entries)
+}
+
+fn from_samples(file: &Path, problems: &[Arc<Problem>]) -> Result<Vec<Entry>, Failure> {
+    let mut entries = Vec::new();
+    for sample in load_samples(file).map_err(Failure::usage)? {
+        let problem = problems.iter().find(|problem| problem.task.id == sample.task).ok_or_else(|| {
+            Failure::usage(format!("{}: no task of the data set has the id `{}`", sample.place, sample.task))
+        })?;
+        let program = Arc::new(sample.program(&problem.task));
+        entries.push(Entry { name: sample.place.to_string(), problem: problem.clone(), program });
+    }
+    Ok(entries)
+}
+
+/// The judgement of each suite, by its name.
+async fn judge_one(entry: &Entry, sandbox: &dyn Sandbox) -> Result<Vec<(&'static str, Judgement)>, SandboxError> {
+    let task = &entry.problem.task;
+    let hidden = entry.problem.hidden.as_ref().map(|hidden| ("hidden", hidden.reveal().clone()));
+    let mut judgements = Vec::new();
+    for (set, tests) in [("visible", task.visible.clone())].into_iter().chain(hidden) {
+        let job = Job::of(task, entry.program.clone(), tests);
+        let never = CancellationToken::new();
+        let judgement = match sandbox.judge(&job, &never).await {
+            // A fault of the machine is retried once.
+            Err(_) => sandbox.judge(&job, &never).await?,
+            Ok(judgement) => judgement,
+        };
+        judgements.push((set, judgement));
+    }
+    Ok(judgements)
+}
+
+fn report(entry: &Entry, index: usize, judgements: &[(&'static str, Judgement)], json: bool) -> Verdict {
+    let tests = judgements.iter().flat_map(|(_, judgement)| judgement.tests.iter().map(|test| test.verdict));
+    let verdict = Verdict::of_program(tests);
+    let task = entry.problem.task.id.0.as_str();
+    if json {
+        let suites: Vec<(&'static str, &Judgement)> = judgements.iter().map(|(set, one)| (*set, one)).collect();
+        terminal::json(&Judged::of(task, index, verdict.name(), &suites));
+        return verdict;
+    }
+    terminal::data(&format!("{} ({task}): {}", entry.name, verdict.name()));
+    let mut table = Table::new();
+    table.load_preset(NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_header(["tests", "verdict", "test", "expected", "actual", "message"]);
+    for (set, judgement) in judgements {
+        if let Some(output) = &judgement.compile_output {
+            terminal::data(output);
+        }
+        for test in &judgement.tests {
+            let optional = |text: &Option<String>| text.clone().unwrap_or_default();
+            let cells = [optional(&test.expected), optional(&test.actual), optional(&test.message)];
+            let [expected, actual, message] = cells;
+            table.add_row([
+                (*set).to_owned(),
+                test.verdict.name().to_owned(),
+                test.test.clone(),
+                expected,
+                actual,
+                message,
+            ]);
+        }
+    }
+    terminal::data(&table.to_string());
+    verdict
+}

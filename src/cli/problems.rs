@@ -1,0 +1,79 @@
+//! Which problems a command is about.
+
+use std::sync::Arc;
+
+use super::{
+    args::{DataArgs, TaskSource},
+    exit::Failure,
+};
+use crate::{
+    benchmarks::{FeedbackSet, benchmark, load_dir, load_task},
+    domain::{Language, Problem},
+};
+
+/// Loads the problems that the arguments name, in the order of files and rows.
+///
+/// # Errors
+/// Every mistake of the files, located; an unknown benchmark, language or task id, with those that would be right.
+pub fn load(source: &TaskSource, data: &DataArgs, feedback: FeedbackSet) -> Result<Vec<Problem>, Failure> {
+    let problems = match &source.benchmark {
+        Some(name) => load_benchmark(name, data, feedback)?,
+        None => load_files(source)?.into_iter().map(|problem| feedback.apply(problem)).collect(),
+    };
+    select(problems, &data.task_id)
+}
+
+fn load_benchmark(name: &str, data: &DataArgs, feedback: FeedbackSet) -> Result<Vec<Problem>, Failure> {
+    let benchmark = benchmark(name).map_err(Failure::usage)?;
+    let Some(path) = &data.path else {
+        return Err(Failure::usage(format!("--benchmark {name} needs --path: the file of the data set or its folder")));
+    };
+    let language = Language::from_name(&data.language).ok_or_else(|| {
+        let known: Vec<&str> = Language::ALL.iter().map(|language| language.name()).collect();
+        Failure::usage(format!("unknown language `{}`\n  hint: {}", data.language, known.join(", ")))
+    })?;
+    benchmark.load(path, language, feedback).map_err(Failure::usage)
+}
+
+/// Mistakes of all files are reported together.
+fn load_files(source: &TaskSource) -> Result<Vec<Problem>, Failure> {
+    let mut problems = Vec::new();
+    let mut mistakes = Vec::new();
+    for path in &source.task {
+        match load_task(path) {
+            Ok(problem) => problems.push(problem),
+            Err(error) => mistakes.push(error.to_string()),
+        }
+    }
+    match source.tasks.as_deref().map(load_dir) {
+        Some(Ok(more)) => problems.extend(more),
+        Some(Err(error)) => mistakes.push(error.to_string()),
+        None => {}
+    }
+    if mistakes.is_empty() { Ok(problems) } else { Err(Failure::usage(mistakes.join("\n"))) }
+}
+
+fn select(problems: Vec<Problem>, ids: &[String]) -> Result<Vec<Problem>, Failure> {
+    if ids.is_empty() {
+        return Ok(problems);
+    }
+    let known: Vec<String> = problems.iter().map(|problem| problem.task.id.0.clone()).collect();
+    for id in ids {
+        if !known.contains(id) {
+            let near = known.iter().max_by(|a, b| strsim::jaro(id, a).total_cmp(&strsim::jaro(id, b)));
+            let near = near.map_or_else(|| "there are no tasks".to_owned(), |near| format!("did you mean `{near}`?"));
+            return Err(Failure::usage(format!("no task has the id `{id}`\n  hint: {near}")));
+        }
+    }
+    Ok(problems.into_iter().filter(|problem| ids.contains(&problem.task.id.0)).collect())
+}
+
+/// Limits that the arrangement's `[feedback]` sets take the place of the tasks' own.
+pub fn with_feedback_limits(problem: Problem, feedback: &crate::topology::Feedback) -> Arc<Problem> {
+    let mut task = Arc::unwrap_or_clone(problem.task);
+    task.limits.timeouts = feedback.timeouts;
+    if let Some(test_cpu_ms) = feedback.test_cpu_ms {
+        task.limits.test_cpu_ms = test_cpu_ms;
+    }
+    Arc::new(Problem { task: Arc::new(task), ..problem })
+}

@@ -1,0 +1,197 @@
+//! `rolecall run`: a cast on tasks.
+
+use std::{
+    cell::RefCell,
+    rc::Rc,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    args::RunArgs,
+    cast, events,
+    exit::{Exit, Failure},
+    explain, machine, problems,
+    progress::Progress,
+    summary, terminal,
+    watching::Watching,
+};
+use crate::{
+    conversation::{Company, ConversationRecord, MemoryJournal, Outcome},
+    domain::Problem,
+    evaluation::{Selection, run_all},
+    ids::RunId,
+    llm::capabilities,
+    telemetry::{TraceOptions, Traces},
+    topology::{Checked, Overrides, TopologyRef, load_plan},
+};
+
+/// How long the end of a run waits for its traces to be delivered.
+const DELIVERY: Duration = Duration::from_secs(15);
+
+/// Carries out `rolecall run`.
+///
+/// # Errors
+/// Everything that is wrong is found before anything starts: arrangement, tasks, models, machine.
+pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
+    let checked = load(&args)?;
+    if args.explain {
+        explain::print(&args, &checked);
+        return Ok(Exit::Ended);
+    }
+    let problems = problems::load(&args.source, &args.data, args.feedback.into())?;
+    cast::refuse_what_cannot_start(&checked.plan, &problems)?;
+    let limits = &checked.plan.feedback;
+    let problems: Vec<Arc<Problem>> =
+        problems.into_iter().map(|problem| problems::with_feedback_limits(problem, limits)).collect();
+    let seed = args.seed.unwrap_or_else(draw_seed);
+    let selection = Selection {
+        run: RunId::new(),
+        arm: checked.plan.name.clone(),
+        problems,
+        samples: args.samples,
+        seed,
+        concurrency: args.concurrency.map_or_else(|| machine::cores() * 4, |number| number as usize),
+    };
+    let doubled = selection.doubled_ids();
+    if !doubled.is_empty() {
+        return Err(Failure::usage(format!("two tasks have the same id: {}", doubled.join(", "))));
+    }
+    let (models, warnings) = cast::models(&checked.plan).await?;
+    let prompts = cast::prompts(&checked.plan)?;
+    let sandbox = machine::sandbox().await?;
+    let planned = selection.problems.len() * args.samples as usize;
+    let options = TraceOptions::from_env(&args.traces, |name| std::env::var(name).ok()).map_err(Failure::usage)?;
+    let traces = Arc::new(Traces::open(selection.run, options));
+    for warning in &warnings {
+        terminal::talk(&format!("warning: {warning}"));
+    }
+    introduce(&checked, &selection, planned, sandbox.isolation());
+    let progress = Arc::new(Progress::new(planned));
+    let company = Arc::new(Company {
+        plan: Arc::new(checked.plan),
+        models,
+        prompts,
+        sandbox,
+        journal: Arc::new(MemoryJournal::default()),
+        watch: None,
+        observer: Arc::new(Watching::new(traces.clone(), progress.clone())),
+    });
+    let stop = CancellationToken::new();
+    interrupts(stop.clone());
+    let started = Instant::now();
+    let records: Rc<RefCell<Vec<ConversationRecord>>> = Rc::default();
+    let done = {
+        let (records, progress, traces, json) = (records.clone(), progress.clone(), traces.clone(), args.json);
+        move |record: ConversationRecord| {
+            progress.finished(&record);
+            if json {
+                terminal::json(&events::ConversationFinished::of(&record, &traces.path(record.head.id)));
+            }
+            records.borrow_mut().push(record);
+        }
+    };
+    let result = run_all(company, &selection, stop.clone(), done).await;
+    progress.close();
+    let mut records = records.take();
+    sort(&mut records, &selection);
+    report(&args, &selection, &records, &traces, (planned, started.elapsed()));
+    deliver(traces).await;
+    if stop.is_cancelled() {
+        terminal::talk(&format!("interrupted: {} of {planned} conversations were begun", records.len()));
+    }
+    result.map_err(|error| Failure { exit: Exit::Bug, message: error.to_string() })?;
+    Ok(exit_of(&records, stop.is_cancelled()))
+}
+
+fn load(args: &RunArgs) -> Result<Checked, Failure> {
+    let variable = |name: &str| std::env::var(name).ok();
+    let overrides = Overrides::new(&args.model, &args.budget, args.parallel_turns.as_deref(), &variable);
+    load_plan(&TopologyRef(args.topology.clone()), &overrides, &capabilities).map_err(Failure::usage)
+}
+
+/// 53 bits: exact in every JSON reader.
+fn draw_seed() -> u64 {
+    let (high, low) = uuid::Uuid::new_v4().as_u64_pair();
+    (high ^ low) >> 11
+}
+
+fn introduce(checked: &Checked, selection: &Selection, planned: usize, isolation: &crate::domain::Isolation) {
+    let budget = &checked.plan.budget;
+    let programs = budget.programs.map_or_else(|| "unlimited".to_owned(), |programs| programs.to_string());
+    terminal::talk(&format!(
+        "run {}: {} on {} tasks, {planned} conversations, {programs} programs each, seed {}, sandbox {}",
+        selection.run,
+        checked.plan.name,
+        selection.problems.len(),
+        selection.seed,
+        isolation.backend,
+    ));
+    for problem in &selection.problems {
+        for note in &problem.notes {
+            terminal::talk(&format!("note: {}: {note}", problem.task.id));
+        }
+    }
+}
+
+/// The first interrupt ends the run cleanly, the second at once.
+fn interrupts(stop: CancellationToken) {
+    actix::spawn(async move {
+        if tokio::signal::ctrl_c().await.is_ok() {
+            terminal::talk("interrupted: ending open conversations (once more to leave at once)");
+            stop.cancel();
+            if tokio::signal::ctrl_c().await.is_ok() {
+                std::process::exit(i32::from(Exit::Interrupted.code()));
+            }
+        }
+    });
+}
+
+/// In the order of tasks and samples, whatever ended first.
+fn sort(records: &mut [ConversationRecord], selection: &Selection) {
+    let place = |record: &ConversationRecord| {
+        let task = selection.problems.iter().position(|problem| problem.task.id == record.head.task);
+        (task, record.head.sample)
+    };
+    records.sort_by_key(place);
+}
+
+fn report(
+    args: &RunArgs,
+    selection: &Selection,
+    records: &[ConversationRecord],
+    traces: &Traces,
+    (planned, wall): (usize, Duration),
+) {
+    if args.json {
+        let names = (selection.run.to_string(), selection.arm.clone(), selection.seed);
+        terminal::json(&events::RunFinished::of(names, records, planned, wall));
+    } else {
+        terminal::data(&summary::table(records, |record| traces.path(record.head.id).display().to_string()));
+        terminal::data(&format!("run {}, seed {}, {:.1} s", selection.run, selection.seed, wall.as_secs_f64()));
+    }
+}
+
+async fn deliver(traces: Arc<Traces>) {
+    // The wait blocks its thread.
+    let summary = tokio::task::spawn_blocking(move || traces.finish(DELIVERY)).await;
+    if let Ok(summary) = summary
+        && let Some(words) = summary.words()
+    {
+        terminal::talk(&words);
+    }
+}
+
+fn exit_of(records: &[ConversationRecord], interrupted: bool) -> Exit {
+    if records.iter().any(|record| record.end.refused) {
+        Exit::Refused
+    } else if interrupted {
+        Exit::Interrupted
+    } else if records.iter().any(|record| record.end.outcome == Outcome::Failed || record.end.infrastructure_error) {
+        Exit::SomeFailed
+    } else {
+        Exit::Ended
+    }
+}

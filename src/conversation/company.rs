@@ -1,0 +1,85 @@
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+};
+
+use super::{ConversationEnd, ConversationHead, Journal};
+use crate::{
+    domain::Problem,
+    ids::{ActorName, RunId},
+    llm::ChatModel,
+    prompts::Prompt,
+    runtime::{Scene, Seat, TurnRecord, Watch},
+    sandbox::Sandbox,
+    topology::Plan,
+};
+
+/// Watches conversations: traces and progress are made of what it is told. Called on the actors' thread: be quick.
+pub trait Observer: Send + Sync {
+    /// A conversation begins.
+    fn started(&self, head: &ConversationHead);
+    /// A turn has taken effect.
+    fn retired(&self, head: &ConversationHead, turn: &TurnRecord);
+    /// It is over and graded.
+    fn ended(&self, head: &ConversationHead, end: &ConversationEnd);
+}
+
+/// Everything that the conversations of one arrangement share.
+pub struct Company {
+    /// The arrangement.
+    pub plan: Arc<Plan>,
+    /// The model of each actor that asks one.
+    pub models: BTreeMap<ActorName, Arc<dyn ChatModel>>,
+    /// The prompts of each actor, by key.
+    pub prompts: BTreeMap<ActorName, BTreeMap<String, Arc<Prompt>>>,
+    /// Runs programs.
+    pub sandbox: Arc<dyn Sandbox>,
+    /// Where finished turns are written down.
+    pub journal: Arc<dyn Journal>,
+    /// Told when a turn begins.
+    pub watch: Option<Watch>,
+    /// Who watches.
+    pub observer: Arc<dyn Observer>,
+}
+
+/// One conversation to be held.
+#[derive(Clone)]
+pub struct Assignment {
+    /// The run.
+    pub run: RunId,
+    /// The arm of an experiment; the arrangement's name elsewhere.
+    pub arm: String,
+    /// What is to be solved.
+    pub problem: Arc<Problem>,
+    /// Sample of the task, from 0.
+    pub sample: u32,
+    /// Seed of the run.
+    pub seed: u64,
+}
+
+impl Company {
+    /// The seats of one conversation, in the order of the plan's actors.
+    pub(super) fn seats(&self, head: &ConversationHead, problem: &Problem) -> Vec<Arc<Seat>> {
+        let scene = Arc::new(Scene {
+            conversation: head.id,
+            task: problem.task.clone(),
+            sample: head.sample,
+            seed: head.seed,
+            sandbox: self.sandbox.clone(),
+            watch: self.watch.clone(),
+            profiles: Mutex::default(),
+        });
+        let nodes = self.plan.nodes.iter();
+        nodes
+            .map(|node| {
+                Arc::new(Seat {
+                    actor: node.name.clone(),
+                    model: self.models.get(&node.name).cloned(),
+                    parameters: node.parameters.clone(),
+                    prompts: self.prompts.get(&node.name).cloned().unwrap_or_default(),
+                    scene: scene.clone(),
+                })
+            })
+            .collect()
+    }
+}

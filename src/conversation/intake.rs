@@ -1,0 +1,128 @@
+//! The door: opens a conversation, waits for its end, grades it, and hands on its record.
+
+use std::{sync::Arc, time::Duration};
+
+use actix::Actor;
+use thiserror::Error;
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    Assignment, Company, ConversationEnd, ConversationHead, ConversationRecord, StopReason,
+    actor::{Conversation, Left, StopNow},
+    grading::{Grade, grade},
+    ledger::{Ending, Opening},
+};
+use crate::{
+    domain::Task,
+    ids::{ActorName, ConversationId, MessageId},
+    messages::{Candidate, Origin, TaskMessage},
+    runtime::now_unix_nanos,
+};
+
+/// A conversation ended without telling how: a fault of Rolecall itself.
+#[derive(Debug, Error)]
+#[error("conversation {0} vanished: this is a bug of rolecall")]
+pub struct Vanished(pub ConversationId);
+
+/// Holds one conversation from its first turn to its grade. Must run inside an actix system, on its thread.
+///
+/// `stop` fires on Ctrl-C: the conversation then ends as `cancelled` as soon as its turns have been called off.
+///
+/// # Errors
+/// [`Vanished`] where the conversation's actor died, which is our fault.
+pub async fn hold(
+    company: Arc<Company>,
+    assignment: Assignment,
+    stop: CancellationToken,
+) -> Result<ConversationRecord, Vanished> {
+    let problem = &assignment.problem;
+    let head = Arc::new(head(&company, &assignment));
+    let opening = Opening {
+        task: Arc::new(TaskMessage { task: problem.task.clone(), starter: head.starter.clone() }),
+        starter: head.starter.clone(),
+    };
+    company.observer.started(&head);
+    let seats = company.seats(&head, problem);
+    let cancel = CancellationToken::new();
+    let (leave, left) = oneshot::channel();
+    let wall = company.plan.budget.wall_secs.map(Duration::from_secs_f64);
+    let address = Conversation::new(company.clone(), head.clone(), seats, opening, cancel.clone(), leave).start();
+    // Deadline and interrupt live outside of the actor's context, whose timers wait behind its mail.
+    let stop_for = |reason| {
+        cancel.cancel();
+        address.do_send(StopNow(reason));
+    };
+    let mut left = left;
+    let Left { turns, ending } = tokio::select! {
+        left = &mut left => left,
+        () = stop.cancelled() => { stop_for(StopReason::Cancelled); left.await }
+        () = sleep(wall) => { stop_for(StopReason::Wall); left.await }
+    }
+    .map_err(|_| Vanished(head.id))?;
+    let grade = grade(&ending, problem, company.sandbox.as_ref(), &stop).await;
+    let end = end(ending, grade);
+    company.observer.ended(&head, &end);
+    company.journal.close(head.id);
+    Ok(ConversationRecord { head: Arc::unwrap_or_clone(head), turns, end })
+}
+
+async fn sleep(wall: Option<Duration>) {
+    match wall {
+        Some(wall) => tokio::time::sleep(wall).await,
+        None => std::future::pending().await,
+    }
+}
+
+fn head(company: &Company, assignment: &Assignment) -> ConversationHead {
+    let Assignment { run, arm, problem, sample, seed } = assignment;
+    let plan = &company.plan;
+    ConversationHead {
+        id: ConversationId::derive(*run, arm, &problem.task.id, *sample),
+        run: *run,
+        topology: plan.name.clone(),
+        topology_hash: plan.hash.clone(),
+        arm: arm.clone(),
+        task: problem.task.id.clone(),
+        dataset: problem.task.dataset.clone(),
+        sample: *sample,
+        seed: *seed,
+        actors: plan.nodes.iter().map(|node| (node.name.clone(), node.spec.name.to_owned())).collect(),
+        starter: starter(&problem.task),
+        scored_on: problem.scored_on(),
+        isolation: company.sandbox.isolation().clone(),
+        notes: problem.notes.clone(),
+        started_ns: now_unix_nanos(),
+    }
+}
+
+fn starter(task: &Task) -> Option<Arc<Candidate>> {
+    task.starter.as_ref().map(|program| {
+        Arc::new(Candidate {
+            id: MessageId::STARTER,
+            program: Some(program.clone()),
+            origin: Origin::Starter,
+            parent: None,
+            author: ActorName("task".to_owned()),
+            note: None,
+        })
+    })
+}
+
+fn end(ending: Ending, grade: Grade) -> ConversationEnd {
+    ConversationEnd {
+        outcome: ending.outcome,
+        outcome_detail: ending.detail,
+        solved: grade.solved,
+        starter_passed: ending.starter_passed,
+        best: ending.best.as_ref().map(|report| report.candidate.id),
+        best_score: ending.best.as_ref().map(|report| report.judgement.score()),
+        hidden_verdict: grade.hidden_verdict,
+        programs_to_solve: ending.programs_to_solve,
+        spend: ending.spend,
+        infrastructure_error: ending.infrastructure_error || grade.infrastructure_error,
+        refused: ending.refused,
+        deterministic: ending.deterministic,
+        ended_ns: now_unix_nanos(),
+    }
+}

@@ -1,0 +1,163 @@
+//! Which turns may start. Everything read here is a function of what has retired and of what was started before.
+
+use super::{
+    Command, Delivery, Ledger,
+    state::{Done, Queued, Running},
+};
+use crate::{
+    budget::Grant,
+    conversation::Outcome,
+    domain::Slots,
+    ids::MessageId,
+    messages::{Kind, Message},
+    runtime::Allowance,
+    topology::Parents,
+};
+
+/// Whether the turn at the front of the queue may start.
+enum Permit {
+    Start(Allowance),
+    Wait,
+    Skip,
+    /// Skip, and start no other turn that asks a model either.
+    Close(Outcome),
+}
+
+impl Ledger {
+    /// Starts turns from the front of the queue. A permitted turn will run to its end and count.
+    pub(super) fn permit(&mut self, commands: &mut Vec<Command>) {
+        if self.ending.is_some() {
+            self.drop_queue();
+            return;
+        }
+        while self.queue.front().is_some_and(|front| front.seq < self.retired.saturating_add(self.plan.parallel_turns))
+        {
+            let Some(front) = self.queue.front() else { return };
+            match self.look_at(front) {
+                Permit::Wait => return,
+                Permit::Skip => self.skip(),
+                Permit::Close(outcome) => {
+                    self.closing = Some(outcome);
+                    self.skip();
+                }
+                Permit::Start(allowance) => {
+                    if let Some(front) = self.queue.pop_front() {
+                        let delivery = self.start(front, allowance);
+                        commands.push(Command::Start(Box::new(delivery.clone())));
+                        self.running.insert(delivery.seq, Running { delivery, failed: Vec::new() });
+                    }
+                }
+            }
+        }
+    }
+
+    fn skip(&mut self) {
+        if let Some(skipped) = self.queue.pop_front() {
+            self.executions_open -= u32::from(self.plan.nodes[skipped.to].spec.evaluates);
+            self.done.insert(skipped.seq, Done::Skipped(skipped.generation));
+        }
+    }
+
+    fn drop_queue(&mut self) {
+        for dropped in self.queue.drain(..) {
+            if let Some(open) = self.open.get_mut(&dropped.generation) {
+                *open -= 1;
+            }
+        }
+        self.executions_open = 0;
+        self.gathers.clear();
+        self.held.clear();
+    }
+
+    fn look_at(&self, front: &Queued) -> Permit {
+        let node = &self.plan.nodes[front.to];
+        let Some(kind) = front.inbox.first().map(Message::kind) else { return Permit::Skip };
+        let asks = self.most_calls.get(&(front.to, kind));
+        // A diagnosis is of no use when no program can follow.
+        let in_vain = node.spec.emits.contains(&Kind::Diagnosis) && self.programs.is_exhausted();
+        if (asks.is_some() && self.closing.is_some()) || in_vain {
+            return Permit::Skip;
+        }
+        let writes = node.spec.writes(kind);
+        if writes && node.exclusive && self.exclusive_under_way {
+            return Permit::Wait;
+        }
+        let mut allowance = Allowance { draw: self.draw(front.to, writes), ..Allowance::default() };
+        if writes {
+            match self.programs.offer(self.wanted(front, kind)) {
+                Grant::Some(0) | Grant::Nothing => return Permit::Skip,
+                Grant::Wait => return Permit::Wait,
+                Grant::Some(programs) => allowance.programs = programs,
+            }
+        }
+        if let (Some(calls), Some(_)) = (asks, self.plan.budget.model_calls) {
+            match self.calls.offer(*calls) {
+                Grant::Wait => return Permit::Wait,
+                Grant::Nothing => return Permit::Close(Outcome::BudgetModelCalls),
+                Grant::Some(calls) => allowance.calls = Some(calls),
+            }
+        }
+        if asks.is_some() {
+            allowance.tokens = self.plan.budget.tokens.map(|tokens| tokens.saturating_sub(self.tokens_spent));
+        }
+        Permit::Start(allowance)
+    }
+
+    /// How many programs a writing turn wants; the starter takes the place of one first draft.
+    fn wanted(&self, front: &Queued, kind: Kind) -> u32 {
+        let replaced = match front.inbox.first() {
+            Some(Message::Task(task)) => u32::from(task.starter.is_some()),
+            _ => 0,
+        };
+        match self.plan.nodes[front.to].slots.get(&kind) {
+            Some(Slots::Fixed(number)) => number.saturating_sub(replaced),
+            Some(Slots::Budget) | None => 1,
+        }
+    }
+
+    fn draw(&self, actor: usize, writes: bool) -> u32 {
+        if writes { self.slots_reserved } else { self.starts.get(&actor).copied().unwrap_or(0) }
+    }
+
+    fn start(&mut self, front: Queued, allowance: Allowance) -> Delivery {
+        let node = &self.plan.nodes[front.to];
+        let kind = front.inbox.first().map(Message::kind);
+        self.programs.reserve(allowance.programs);
+        self.slots_reserved += allowance.programs;
+        self.calls.reserve(allowance.calls.unwrap_or(0));
+        *self.starts.entry(front.to).or_default() += 1;
+        if kind.is_some_and(|kind| node.spec.writes(kind)) {
+            self.exclusive_under_way |= node.exclusive;
+        }
+        if node.spec.evaluates {
+            for candidate in front.inbox.iter().filter_map(Message::candidate) {
+                if candidate.id != MessageId::STARTER && self.executed.insert(candidate.id) {
+                    self.spend.programs += 1;
+                }
+            }
+        }
+        let (inbox, causes) = self.with_parent(front.to, front.inbox, front.causes);
+        Delivery {
+            seq: front.seq,
+            attempt: 0,
+            to: front.to,
+            generation: front.generation,
+            inbox,
+            causes,
+            allowance,
+            history: self.history.snapshot(),
+            missing: front.missing,
+        }
+    }
+
+    /// `parents = "best"`: the best report so far takes the place of the one that was just made.
+    fn with_parent(&self, to: usize, inbox: Vec<Message>, causes: Vec<MessageId>) -> (Vec<Message>, Vec<MessageId>) {
+        let opens = inbox.first().is_some_and(|message| self.plan.nodes[to].spec.opens_generation(message.kind()));
+        match &self.best {
+            Some((_, best)) if opens && self.plan.parents == Parents::Best => {
+                (vec![Message::ExecutionReport(best.clone())], vec![best.id])
+            }
+            _ => (inbox, causes),
+        }
+    }
+}

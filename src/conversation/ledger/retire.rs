@@ -1,0 +1,200 @@
+//! How a turn takes effect: budgets are settled, the best is updated, stop rules are read, messages are routed.
+
+use std::sync::Arc;
+
+use super::{
+    Command, Delivery, Ledger,
+    state::{Done, Part},
+};
+use crate::{
+    conversation::Outcome,
+    domain::Slots,
+    ids::{Generation, MessageId},
+    llm::ModelError,
+    messages::{ExecutionReport, Kind, Message},
+    runtime::{BudgetKind, Fault, Finished, TurnRecord},
+    topology::{Source, When},
+};
+
+impl Ledger {
+    pub(super) fn retire(&mut self, done: Done, commands: &mut Vec<Command>) {
+        match done {
+            Done::Skipped(generation) => self.close_one(generation),
+            Done::Taken(delivery, attempts) => {
+                self.close_one(delivery.generation);
+                let record = self.record(&delivery, attempts);
+                self.settle_budgets(&delivery, &record);
+                let messages = record.messages().to_vec();
+                let fault = record.fault().cloned();
+                self.write_down(record, commands);
+                if let Some(fault) = fault {
+                    self.fail(&delivery, &fault);
+                }
+                for message in &messages {
+                    if let Message::ExecutionReport(report) = message
+                        && self.plan.nodes[delivery.to].spec.evaluates
+                    {
+                        self.judge(report);
+                    }
+                }
+                self.read_stop_rules();
+                if self.ending.is_none() {
+                    self.route_all(&delivery, messages);
+                }
+            }
+        }
+    }
+
+    fn close_one(&mut self, generation: Generation) {
+        if let Some(open) = self.open.get_mut(&generation) {
+            *open -= 1;
+            if *open == 0 {
+                self.open.remove(&generation);
+            }
+        }
+    }
+
+    fn record(&mut self, delivery: &Delivery, attempts: Vec<Finished>) -> TurnRecord {
+        let node = &self.plan.nodes[delivery.to];
+        let mut record = TurnRecord {
+            seq: delivery.seq,
+            actor: node.name.clone(),
+            role: node.spec.name.to_owned(),
+            generation: delivery.generation,
+            causes: delivery.causes.clone(),
+            inbox: delivery.inbox.clone(),
+            allowance: delivery.allowance,
+            missing: delivery.missing.iter().map(|index| self.plan.nodes[*index].name.clone()).collect(),
+            attempts,
+            programs: Vec::new(),
+        };
+        let wrote = delivery.inbox.first().is_some_and(|message| node.spec.writes(message.kind()));
+        if wrote {
+            let ids: Vec<MessageId> =
+                record.messages().iter().filter_map(Message::candidate).map(|candidate| candidate.id).collect();
+            for id in ids {
+                let number = u32::try_from(self.numbers.len()).unwrap_or(u32::MAX).saturating_add(1);
+                self.numbers.insert(id, number);
+                record.programs.push((id, number));
+            }
+        }
+        record
+    }
+
+    fn settle_budgets(&mut self, delivery: &Delivery, record: &TurnRecord) {
+        let node = &self.plan.nodes[delivery.to];
+        let spend = record.spend();
+        let written = u32::try_from(record.programs.len()).unwrap_or(u32::MAX);
+        self.programs.settle(delivery.allowance.programs, written);
+        self.calls.settle(delivery.allowance.calls.unwrap_or(0), spend.model_calls);
+        self.tokens_spent += spend.input_tokens + spend.output_tokens;
+        self.spend += spend;
+        if delivery.inbox.first().is_some_and(|message| node.spec.writes(message.kind())) && node.exclusive {
+            self.exclusive_under_way = false;
+        }
+        self.executions_open = self.executions_open.saturating_sub(u32::from(node.spec.evaluates));
+        match record.attempts.last().and_then(|attempt| attempt.log.refused) {
+            Some(BudgetKind::ModelCalls) => self.closing = Some(Outcome::BudgetModelCalls),
+            Some(BudgetKind::Tokens) => self.closing = Some(Outcome::BudgetTokens),
+            None => {}
+        }
+    }
+
+    fn fail(&mut self, delivery: &Delivery, fault: &Fault) {
+        if self.ending.is_some() {
+            return;
+        }
+        let name = &self.plan.nodes[delivery.to].name;
+        let outcome = if *fault == Fault::Cancelled { Outcome::Cancelled } else { Outcome::Failed };
+        let often = if self.panics_too_often(delivery.to) { " (too many panics)" } else { "" };
+        self.end_as(outcome, Some(format!("{name}, turn {}{often}: {fault}", delivery.seq)));
+        if let Some(ending) = &mut self.ending {
+            ending.infrastructure_error = matches!(fault, Fault::Infrastructure(_));
+            ending.refused = matches!(fault, Fault::Model(ModelError::Refused { .. }));
+            ending.deterministic = false;
+        }
+    }
+
+    /// Updates the best; a program that passes every test ends the conversation.
+    fn judge(&mut self, report: &Arc<ExecutionReport>) {
+        if self.ending.is_some() {
+            return;
+        }
+        let score = report.judgement.score();
+        if self.best.as_ref().is_none_or(|(best, _)| score > *best) {
+            self.best = Some((score, report.clone()));
+        }
+        if report.judgement.passed() {
+            // A program that passes is the best, whatever rounding made of its score.
+            self.best = Some((score, report.clone()));
+            self.end_as(Outcome::TestsPassed, None);
+            let number = self.numbers.get(&report.candidate.id).copied();
+            if let Some(ending) = &mut self.ending {
+                ending.starter_passed = report.candidate.id == MessageId::STARTER;
+                ending.programs_to_solve = number;
+            }
+        }
+    }
+
+    /// All programs of the budget have been executed: there is nothing that a further turn could lead to.
+    fn read_stop_rules(&mut self) {
+        if self.ending.is_none() && self.programs.is_exhausted() && self.executions_open == 0 {
+            let unrouted = self.done.values().next().is_some();
+            if !unrouted && self.running.is_empty() && self.numbers.len() == self.executed.len() {
+                self.end_as(Outcome::BudgetPrograms, None);
+            }
+        }
+    }
+
+    fn route_all(&mut self, delivery: &Delivery, messages: Vec<Message>) {
+        let is_task = delivery.inbox.first().is_some_and(|message| message.kind() == Kind::Task);
+        let silent = messages.is_empty();
+        let is_starter = delivery.inbox.iter().filter_map(Message::candidate).any(|one| one.id == MessageId::STARTER)
+            && delivery.causes.is_empty();
+        for (index, message) in messages.into_iter().enumerate() {
+            let id = MessageId { seq: delivery.seq, index: u32::try_from(index).unwrap_or(u32::MAX) };
+            self.route(delivery, id, &message);
+        }
+        if is_starter {
+            self.starter_open = self.starter_open.saturating_sub(1);
+            if self.starter_open == 0 {
+                self.release_held();
+            }
+        }
+        let drafts_on = self.plan.nodes[delivery.to].slots.get(&Kind::Task) == Some(&Slots::Budget);
+        if is_task && drafts_on && !silent && !self.programs.is_exhausted() {
+            self.release(delivery.to, 0, delivery.inbox.clone(), Vec::new(), Vec::new());
+        }
+    }
+
+    fn route(&mut self, delivery: &Delivery, id: MessageId, message: &Message) {
+        let plan = self.plan.clone();
+        let kind = message.kind();
+        for edge in plan.edges_from(Source::Actor(delivery.to)) {
+            let target = &plan.nodes[edge.to];
+            if !target.spec.accepts.contains(&kind) || !carries(edge.when, message) {
+                continue;
+            }
+            let generation = delivery.generation + u32::from(target.spec.opens_generation(kind));
+            if plan.budget.generations.is_some_and(|most| generation > most) {
+                self.cut_by_generations = true;
+                continue;
+            }
+            if target.gathers {
+                let part = Part { from: delivery.to, id, message: message.clone() };
+                self.gathers.entry((generation, target.rank, edge.to)).or_default().push(part);
+            } else {
+                self.release(edge.to, generation, vec![message.clone()], vec![id], Vec::new());
+            }
+        }
+    }
+}
+
+fn carries(when: When, message: &Message) -> bool {
+    match (when, message) {
+        (When::Always, _) => true,
+        (When::Failed, Message::ExecutionReport(report)) => !report.judgement.passed(),
+        (When::Passed, Message::ExecutionReport(report)) => report.judgement.passed(),
+        (When::Failed | When::Passed, _) => true,
+    }
+}

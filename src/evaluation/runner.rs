@@ -1,0 +1,101 @@
+use std::{collections::BTreeSet, rc::Rc, sync::Arc};
+
+use thiserror::Error;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    conversation::{Assignment, Company, ConversationRecord, Vanished, hold},
+    domain::Problem,
+    ids::RunId,
+};
+
+/// What a run is asked to do.
+#[derive(Clone)]
+pub struct Selection {
+    /// The run.
+    pub run: RunId,
+    /// The arm; the arrangement's name elsewhere than in experiments.
+    pub arm: String,
+    /// The problems, in order.
+    pub problems: Vec<Arc<Problem>>,
+    /// Conversations a problem.
+    pub samples: u32,
+    /// Seed.
+    pub seed: u64,
+    /// Conversations at once.
+    pub concurrency: usize,
+}
+
+/// Why a run could not go on.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// A bug of Rolecall.
+    #[error(transparent)]
+    Vanished(#[from] Vanished),
+}
+
+impl Selection {
+    /// Every conversation, problem by problem and sample by sample.
+    fn assignments(&self) -> impl Iterator<Item = Assignment> + '_ {
+        self.problems.iter().flat_map(|problem| {
+            (0..self.samples).map(|sample| Assignment {
+                run: self.run,
+                arm: self.arm.clone(),
+                problem: problem.clone(),
+                sample,
+                seed: self.seed,
+            })
+        })
+    }
+
+    /// Ids that stand for two problems: their conversations could not be told apart.
+    pub fn doubled_ids(&self) -> Vec<String> {
+        let mut seen = BTreeSet::new();
+        let ids = self.problems.iter().map(|problem| problem.task.id.0.clone());
+        ids.filter(|id| !seen.insert(id.clone())).collect()
+    }
+}
+
+/// Holds every conversation of a selection and hands each record to `done` as it ends. Conversations wait at the door:
+/// at most `concurrency` are open. After `stop` fires none is begun any more; open ones end as cancelled.
+///
+/// Must run inside an actix system, on its thread.
+///
+/// # Errors
+/// [`RunError::Vanished`] for the first conversation that ended without telling how; the others are held all the same.
+pub async fn run_all(
+    company: Arc<Company>,
+    selection: &Selection,
+    stop: CancellationToken,
+    done: impl Fn(ConversationRecord) + 'static,
+) -> Result<(), RunError> {
+    let door = Arc::new(Semaphore::new(selection.concurrency.max(1)));
+    let done = Rc::new(done);
+    let mut open = Vec::new();
+    for assignment in selection.assignments() {
+        let permit = tokio::select! {
+            permit = door.clone().acquire_owned() => permit,
+            () = stop.cancelled() => break,
+        };
+        if stop.is_cancelled() {
+            break;
+        }
+        let (company, stop, done) = (company.clone(), stop.clone(), done.clone());
+        open.push(actix::spawn(async move {
+            let _permit = permit;
+            let record = hold(company, assignment, stop).await?;
+            done(record);
+            Ok::<(), Vanished>(())
+        }));
+    }
+    let mut result = Ok(());
+    for conversation in open {
+        if let Ok(Err(vanished)) = conversation.await
+            && result.is_ok()
+        {
+            result = Err(RunError::Vanished(vanished));
+        }
+    }
+    result
+}

@@ -1,0 +1,375 @@
+use std::collections::BTreeMap;
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::lines::{Lines, Received};
+use super::process::{Bounds, Process, Step, Streams, process_limits};
+use super::slot::{Slot, failed};
+use super::tally::{Report, Tally};
+use super::verdicts::{Halt, Raised, of_status};
+use super::{Job, SandboxError};
+use crate::domain::{Assertion, TimeoutPolicy, Verdict};
+
+/// Longest line that the tests' process may write, in bytes: it repeats what candidates answered.
+const TESTS_LINE_BYTES: usize = 16 << 20;
+
+/// CPU time that the tests' own code may take beside its candidate, in s.
+const TESTS_CPU_SECS: u64 = 5;
+
+/// What a candidate's process says once it has loaded its program.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Loaded {
+    Ready(#[expect(dead_code, reason = "the word alone counts")] bool),
+    Compile(String),
+    Raised(Raised),
+    Fault(String),
+}
+
+/// A line of the tests' process.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Said {
+    Call {
+        call: u64,
+        at: Option<usize>,
+        passed: u32,
+        failed: u32,
+    },
+    Report(Report),
+    Invalid {
+        invalid: String,
+    },
+    End {
+        #[expect(dead_code, reason = "the word alone counts")]
+        end: bool,
+    },
+}
+
+/// The part of an answer that the judge reads; the value itself goes to the tests as it came.
+#[derive(Deserialize)]
+struct Answer {
+    id: u64,
+    raised: Option<Raised>,
+    unsupported: Option<String>,
+}
+
+/// One execution of a program against test code: relays between the candidate's process and the tests'.
+pub(super) struct Relay<'a> {
+    slot: &'a mut Slot,
+    job: &'a Job,
+    cancel: &'a CancellationToken,
+    streams: Streams,
+    candidate: Option<Process>,
+    tally: Tally,
+    cpu_ms: u64,
+    peak_memory_bytes: u64,
+    /// CPU time spent for each assertion so far, and for what runs outside of any.
+    spent: BTreeMap<Option<usize>, u64>,
+    /// Whether the one confirmation at twice the limit has been used.
+    confirmed: bool,
+    timeouts: u32,
+    near_limit: bool,
+    compile_output: Option<String>,
+    /// The slot's processes are not known to be at rest.
+    spoiled: bool,
+}
+
+/// What a relay leaves behind.
+pub(super) struct Outcome {
+    pub(super) tally: Tally,
+    pub(super) streams: Streams,
+    pub(super) cpu_ms: u64,
+    pub(super) peak_memory_bytes: u64,
+    pub(super) near_limit: bool,
+    pub(super) compile_output: Option<String>,
+    pub(super) spoiled: bool,
+}
+
+impl<'a> Relay<'a> {
+    /// Prepares an execution in `slot`.
+    pub(super) fn new(
+        slot: &'a mut Slot,
+        job: &'a Job,
+        assertions: &[Assertion],
+        cancel: &'a CancellationToken,
+    ) -> Self {
+        Self {
+            slot,
+            job,
+            cancel,
+            streams: Streams::new(&job.limits),
+            candidate: None,
+            tally: Tally::new(assertions),
+            cpu_ms: 0,
+            peak_memory_bytes: 0,
+            spent: BTreeMap::new(),
+            confirmed: false,
+            timeouts: 0,
+            near_limit: false,
+            compile_output: None,
+            spoiled: false,
+        }
+    }
+
+    /// Runs the tests.
+    pub(super) async fn run(mut self, code: &str, assertions: &[Assertion]) -> Result<Outcome, SandboxError> {
+        let mut tests = self.start_tests(code, assertions).await?;
+        match self.load().await? {
+            Ok(()) => self.converse(&mut tests).await?,
+            Err(halt) => self.tally.fail_all(&halt),
+        }
+        self.retire().await?;
+        Ok(Outcome {
+            tally: self.tally,
+            streams: self.streams,
+            cpu_ms: self.cpu_ms,
+            peak_memory_bytes: self.peak_memory_bytes,
+            near_limit: self.near_limit,
+            compile_output: self.compile_output,
+            spoiled: self.spoiled,
+        })
+    }
+
+    /// Forks the run of the tests. It starts at once: its first call waits for the candidate.
+    async fn start_tests(&mut self, code: &str, assertions: &[Assertion]) -> Result<Lines, SandboxError> {
+        let (tests, theirs) = Lines::pair(TESTS_LINE_BYTES).map_err(failed("opening a socket"))?;
+        let lines = assertions.iter().map(|assertion| assertion.line).collect::<Vec<_>>();
+        let mut request = json!({
+            "code": code,
+            "lines": lines,
+            "entry": self.job.entry_point,
+            "support": self.job.support,
+            "preamble": self.job.preamble,
+            "cpu_secs": self.process_cpu_ms().div_ceil(1_000) + TESTS_CPU_SECS,
+        });
+        request["key"] = Value::from(blake3::hash(request.to_string().as_bytes()).to_hex().as_str());
+        self.slot.tests.fork(format!("{request}\n").as_bytes(), &[theirs.as_fd()]).await?;
+        Ok(tests)
+    }
+
+    /// CPU time that one process may use for all tests, at twice the limit of each.
+    fn process_cpu_ms(&self) -> u64 {
+        let limits = &self.job.limits;
+        2 * limits.process_cpu_ms.max(limits.test_cpu_ms * self.tally.len() as u64)
+    }
+
+    /// Starts a candidate process and loads the program.
+    async fn load(&mut self) -> Result<Result<(), Halt>, SandboxError> {
+        let job = json!({
+            "mode": "calls",
+            "module": "program",
+            "source": self.job.program.text,
+            "support": self.job.support,
+            "limits": process_limits(&self.job.limits, self.process_cpu_ms()),
+        });
+        let stdin = std::fs::File::open("/dev/null").map_err(failed("opening /dev/null"))?;
+        let streams = [&self.streams.stdout, &self.streams.stderr];
+        let candidate = Process::start(&mut self.slot.candidates, &job, OwnedFd::from(stdin), streams).await?;
+        let bounds = Bounds {
+            cpu_ms: self.job.limits.test_cpu_ms,
+            limits: &self.job.limits,
+            flood: &self.streams.flood,
+            cancel: self.cancel,
+        };
+        let step = self.candidate.insert(candidate).step(&bounds, |channel| channel.receive()).await?;
+        let line = match step {
+            Step::Halted(halt) => return Ok(Err(halt)),
+            Step::Done(received, _) => match received.map_err(failed("reading from a candidate"))? {
+                Received::Line(line) => line,
+                Received::TooLong => return Ok(Err(Halt::forged("an oversized answer"))),
+                Received::End => return Ok(Err(self.bury().await?)),
+            },
+        };
+        Ok(match serde_json::from_slice(&line) {
+            Ok(Loaded::Ready(_)) => Ok(()),
+            Ok(Loaded::Compile(text)) => {
+                self.compile_output = Some(text.clone());
+                Err(Halt::new(Verdict::CompileError, text))
+            }
+            Ok(Loaded::Raised(raised)) => Err(Halt::new(raised.verdict(), raised.message())),
+            Ok(Loaded::Fault(reason)) => return Err(SandboxError::Harness(reason)),
+            Err(_) => Err(Halt::forged("a malformed answer")),
+        })
+    }
+
+    /// Relays until the tests end or the rest is not to be run.
+    async fn converse(&mut self, tests: &mut Lines) -> Result<(), SandboxError> {
+        let patience = Duration::from_millis(self.job.limits.wall_ms(2 * self.job.limits.test_cpu_ms));
+        loop {
+            let received = tokio::select! {
+                () = self.cancel.cancelled() => return Err(SandboxError::Cancelled),
+                received = tokio::time::timeout(patience, tests.receive()) => received,
+            };
+            let line = match received {
+                Ok(received) => match received.map_err(failed("reading from the tests"))? {
+                    Received::Line(line) => line,
+                    Received::TooLong => {
+                        return Err(SandboxError::Harness("the tests' process said too much".to_owned()));
+                    }
+                    Received::End => return self.tests_died().await,
+                },
+                Err(_) => {
+                    // What came from the candidate keeps the tests busy without end.
+                    self.spoiled = true;
+                    self.tally.fail_next(&Halt::new(Verdict::TimeoutWall, "wall time limit exceeded while comparing"));
+                    return Ok(());
+                }
+            };
+            let said = serde_json::from_slice::<Said>(&line)
+                .map_err(|error| SandboxError::Harness(format!("the tests' process said nonsense: {error}")))?;
+            match said {
+                Said::Report(report) => self.tally.take(report)?,
+                Said::Invalid { invalid } => return Err(SandboxError::Harness(invalid)),
+                Said::End { .. } => return self.check_silence(),
+                Said::Call { call, at, passed, failed: missed } => {
+                    let Received::Line(request) = tests.receive().await.map_err(failed("reading from the tests"))?
+                    else {
+                        return Err(SandboxError::Harness("the tests' process broke off".to_owned()));
+                    };
+                    self.tally.now_at(at);
+                    let may_confirm = passed > 0 && missed == 0;
+                    let reply = self.answer(call, at, may_confirm, request).await?;
+                    tests.send(&reply).await.map_err(failed("answering the tests"))?;
+                }
+            }
+        }
+    }
+
+    /// The tests' process ended without saying so: a limit of its own, which only a value of the candidate can reach.
+    async fn tests_died(&mut self) -> Result<(), SandboxError> {
+        let ended = self.slot.tests.ended().await?;
+        let halt = of_status(ended.status, ended.cpu_ms, u64::MAX);
+        match halt.verdict {
+            Verdict::TimeoutCpu => {
+                self.tally.fail_next(&Halt::new(halt.verdict, "CPU time limit exceeded while comparing"))
+            }
+            _ => return Err(SandboxError::Harness(format!("the tests' process ended: {}", halt.message))),
+        }
+        Ok(())
+    }
+
+    /// Nobody asks any more: whatever the candidate still says was not asked for.
+    fn check_silence(&mut self) -> Result<(), SandboxError> {
+        if self.candidate.as_mut().is_some_and(|candidate| candidate.channel.has_unread()) {
+            self.tally.fail_last(&Halt::forged("an answer that nobody asked for"));
+        }
+        Ok(())
+    }
+
+    /// Passes one call on, within the limits of the assertion that makes it, and writes the reply for the tests.
+    async fn answer(
+        &mut self,
+        call: u64,
+        at: Option<usize>,
+        may_confirm: bool,
+        request: Vec<u8>,
+    ) -> Result<Vec<u8>, SandboxError> {
+        if self.candidate.is_none()
+            && let Err(halt) = self.load().await?
+        {
+            return self.gone(halt).await;
+        }
+        let Some(candidate) = self.candidate.as_mut() else {
+            return Err(SandboxError::Harness("no candidate to ask".to_owned()));
+        };
+        if candidate.channel.has_unread() {
+            return self.gone(Halt::forged("an answer that nobody asked for")).await;
+        }
+        let limit = self.job.limits.test_cpu_ms;
+        let used = self.spent.get(&at).copied().unwrap_or(0);
+        // A timeout is confirmed at twice the limit by going on, not by starting anew.
+        let room = if may_confirm && !self.confirmed { 2 * limit } else { limit };
+        let bounds = Bounds {
+            cpu_ms: room.saturating_sub(used).max(1),
+            limits: &self.job.limits,
+            flood: &self.streams.flood,
+            cancel: self.cancel,
+        };
+        let step = candidate
+            .step(&bounds, async |channel: &mut Lines| {
+                let mut request = request;
+                request.push(b'\n');
+                channel.send(&request).await?;
+                channel.receive().await
+            })
+            .await?;
+        let line = match step {
+            Step::Halted(halt) => return self.gone(halt).await,
+            Step::Done(received, cpu_ms) => {
+                let spent = self.spent.entry(at).or_default();
+                *spent += cpu_ms;
+                self.near_limit |= *spent > limit / 2;
+                self.confirmed |= *spent > limit;
+                self.tally.spend(at, cpu_ms);
+                received.map_err(failed("reading from a candidate"))?
+            }
+        };
+        let line = match line {
+            Received::Line(line) => line,
+            Received::TooLong => return self.gone(Halt::forged("an oversized answer")).await,
+            Received::End => {
+                let halt = self.bury().await?;
+                return self.gone(halt).await;
+            }
+        };
+        match serde_json::from_slice::<Answer>(&line) {
+            Ok(answer) if answer.id != call => self.gone(Halt::forged("an answer to another question")).await,
+            Ok(Answer { raised: Some(raised), .. }) => {
+                let mut value =
+                    serde_json::to_value(&raised).map_err(|error| SandboxError::Harness(error.to_string()))?;
+                value["verdict"] = Value::from(raised.verdict().name());
+                Ok(format!("{}\n", json!({ "reply": "raised", "raised": value })).into_bytes())
+            }
+            Ok(Answer { unsupported: Some(message), .. }) => {
+                Ok(format!("{}\n", json!({ "reply": "unsupported", "message": message })).into_bytes())
+            }
+            Ok(_) => Ok([b"{\"reply\":\"value\"}\n", line.as_slice(), b"\n"].concat()),
+            Err(_) => self.gone(Halt::forged("a malformed answer")).await,
+        }
+    }
+
+    /// Ends the candidate's process and tells the tests why, and whether to go on.
+    async fn gone(&mut self, halt: Halt) -> Result<Vec<u8>, SandboxError> {
+        self.retire().await?;
+        let stop = match halt.verdict {
+            Verdict::TimeoutCpu | Verdict::TimeoutWall => {
+                self.timeouts += 1;
+                match self.job.limits.timeouts {
+                    TimeoutPolicy::After(most) => self.timeouts >= most.max(1),
+                    TimeoutPolicy::All => false,
+                }
+            }
+            Verdict::Forbidden | Verdict::OutputLimit | Verdict::CompileError => true,
+            _ => false,
+        };
+        let reply = json!({ "reply": "gone", "verdict": halt.verdict.name(), "message": halt.message, "stop": stop });
+        Ok(format!("{reply}\n").into_bytes())
+    }
+
+    /// The candidate's process ended by itself: says why.
+    async fn bury(&mut self) -> Result<Halt, SandboxError> {
+        let limit = self.process_cpu_ms();
+        let Some(candidate) = self.candidate.take() else {
+            return Err(SandboxError::Harness("no candidate to bury".to_owned()));
+        };
+        let ended = candidate.retire(&mut self.slot.candidates).await?;
+        self.cpu_ms += ended.cpu_ms;
+        self.peak_memory_bytes = self.peak_memory_bytes.max(ended.peak_memory_bytes);
+        if self.streams.flood.has_risen() {
+            return Ok(Halt::new(Verdict::OutputLimit, "output limit exceeded"));
+        }
+        Ok(of_status(ended.status, ended.cpu_ms, limit))
+    }
+
+    async fn retire(&mut self) -> Result<(), SandboxError> {
+        if self.candidate.is_some() {
+            self.bury().await?;
+        }
+        Ok(())
+    }
+}

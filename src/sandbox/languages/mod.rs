@@ -1,0 +1,3 @@
+//! What differs from language to language: one file each.
+
+pub(super) mod python;

@@ -1,0 +1,13 @@
+//! The single-threaded launcher that this binary becomes when it re-executes itself: one for each slot of the sandbox.
+//!
+//! It moves into name spaces, builds the view of the file system that programs get, starts the two servers of its slot
+//! (one forks candidates, one forks test runs) and stays as their parent: when it ends, however it ends, the kernel
+//! kills both and with them everything that they started.
+
+mod plan;
+mod resident;
+mod server;
+mod view;
+
+pub(super) use plan::{Plan, Ready, Reply};
+pub use resident::{WORD, intercept};

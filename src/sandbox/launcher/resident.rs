@@ -1,0 +1,125 @@
+use std::io::{self, IoSliceMut, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::Mode;
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+use rustix::process::{PidfdFlags, pidfd_open};
+use rustix::thread::{CapabilitySet, UnshareFlags, capabilities};
+
+use super::plan::{Plan, Ready, Reply};
+use super::server::{Identity, Server};
+use crate::sandbox::sys;
+
+/// The first argument that makes this binary a launcher. Private: no user types it.
+pub const WORD: &str = "__sandbox-launcher";
+
+/// Runs the launcher and returns its exit code, if this process was started as one; `None` in every other case.
+///
+/// `main` calls this before anything else: no thread may exist yet.
+pub fn intercept() -> Option<u8> {
+    if std::env::args_os().nth(1)? != WORD {
+        return None;
+    }
+    let control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned().ok()?);
+    Some(if run(control).is_ok() { 0 } else { 1 })
+}
+
+/// Starts what the plan asks for, then waits until the other side or a server is gone.
+fn run(mut control: UnixStream) -> io::Result<()> {
+    let (plan, servers) = receive(&mut control)?;
+    let started = start(&plan, servers);
+    let (reply, processes) = match started {
+        Ok((backend, processes)) => (Reply::Ready(Ready { backend: backend.to_owned() }), processes),
+        Err(reason) => (Reply::Refused(reason), Vec::new()),
+    };
+    let mut text = serde_json::to_vec(&reply)?;
+    text.push(b'\n');
+    control.write_all(&text)?;
+    let mut watched = vec![PollFd::new(&control, PollFlags::IN)];
+    watched.extend(processes.iter().map(|process| PollFd::new(process, PollFlags::IN)));
+    loop {
+        match poll(&mut watched, None) {
+            Err(rustix::io::Errno::INTR) => {}
+            // Whatever stirred is an end: the other side never speaks again, and a server that ends ends the slot.
+            other => return other.map(drop).map_err(io::Error::from),
+        }
+    }
+}
+
+/// The plan and the two servers' ends of their control sockets.
+fn receive(control: &mut UnixStream) -> io::Result<(Plan, [OwnedFd; 2])> {
+    let mut first = [0];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    recvmsg(&*control, &mut [IoSliceMut::new(&mut first)], &mut ancillary, RecvFlags::CMSG_CLOEXEC)?;
+    let descriptors = ancillary
+        .drain()
+        .filter_map(|message| match message {
+            RecvAncillaryMessage::ScmRights(found) => Some(found),
+            _ => None,
+        })
+        .flatten()
+        .collect::<Vec<_>>();
+    let servers = <[OwnedFd; 2]>::try_from(descriptors).map_err(|_| io::Error::other("two sockets were expected"))?;
+    let mut text = first.to_vec();
+    let mut chunk = vec![0; 1 << 16];
+    while text.last() != Some(&b'\n') {
+        match control.read(&mut chunk)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            count => text.extend_from_slice(&chunk[..count]),
+        }
+    }
+    Ok((serde_json::from_slice(&text)?, servers))
+}
+
+/// Finds out what this process may do, and starts both servers accordingly.
+fn start(plan: &Plan, servers: [OwnedFd; 2]) -> Result<(&'static str, Vec<OwnedFd>), String> {
+    let privileged = rustix::process::geteuid().is_root()
+        && capabilities(None).is_ok_and(|sets| {
+            sets.effective.contains(CapabilitySet::SYS_ADMIN | CapabilitySet::SETUID | CapabilitySet::SETGID)
+        });
+    let backend = if privileged {
+        "root_namespaces"
+    } else {
+        enter_user_namespace().map_err(|error| {
+            format!(
+                "creating a user name space failed ({error}). To go on: allow them (sysctl \
+                 kernel.apparmor_restrict_unprivileged_userns=0, user.max_user_namespaces above 0), or run as root"
+            )
+        })?;
+        "user_namespaces"
+    };
+    rustix::process::umask(Mode::from_bits_truncate(0o022));
+    sys::fix_addresses().map_err(|error| format!("switching address randomisation off failed ({error})"))?;
+    let [for_candidates, for_tests] = servers;
+    let own = rustix::process::getpid().as_raw_nonzero().get().unsigned_abs();
+    // Identities of no user, different for every launcher that is alive, so that process limits are not shared.
+    let identity = |base: u32| privileged.then(|| base + own % 4_000);
+    let mut processes = Vec::new();
+    for server in [
+        Server {
+            plan,
+            text: &plan.candidate_server,
+            control: for_candidates,
+            identity: Identity::Keeps(identity(60_000)),
+        },
+        Server { plan, text: &plan.test_server, control: for_tests, identity: Identity::Drops(identity(56_000)) },
+    ] {
+        let pid = server.start()?;
+        processes
+            .push(pidfd_open(pid, PidfdFlags::empty()).map_err(|error| format!("watching a server failed ({error})"))?);
+    }
+    Ok((backend, processes))
+}
+
+/// Becomes the root of a user name space of its own, in which the other name spaces may be made.
+fn enter_user_namespace() -> io::Result<()> {
+    let (uid, gid) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+    sys::unshare(UnshareFlags::NEWUSER)?;
+    std::fs::write("/proc/self/setgroups", "deny")?;
+    std::fs::write("/proc/self/uid_map", format!("0 {uid} 1"))?;
+    std::fs::write("/proc/self/gid_map", format!("0 {gid} 1"))
+}

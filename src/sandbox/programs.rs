@@ -1,0 +1,215 @@
+use std::os::fd::OwnedFd;
+use std::time::Instant;
+
+use serde::Deserialize;
+use serde_json::json;
+use tokio::io::AsyncWriteExt;
+use tokio::net::unix::pipe::Sender;
+use tokio_util::sync::CancellationToken;
+
+use super::lines::{Lines, Received};
+use super::output::compare;
+use super::process::{Bounds, Process, Step, Streams, process_limits};
+use super::slot::{Ended, Slot, failed};
+use super::text::plain;
+use super::verdicts::{Halt, Raised, of_status};
+use super::{Job, SandboxError};
+use crate::domain::{IoCase, OutputRule, TestResult, TimeoutPolicy, Verdict};
+
+/// Longest input that a result repeats, in characters.
+const SHOWN_INPUT: usize = 500;
+
+/// What a program's process may say about itself: evidence against it only.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Said {
+    Compile(String),
+    Raised(Raised),
+    Fault(String),
+}
+
+/// One execution of a program against stdin/stdout cases: a process for each case.
+pub(super) struct Programs<'a> {
+    pub(super) slot: &'a mut Slot,
+    pub(super) job: &'a Job,
+    pub(super) cancel: &'a CancellationToken,
+}
+
+/// What the cases left behind.
+pub(super) struct Outcome {
+    pub(super) results: Vec<TestResult>,
+    /// The streams of the first case that failed, or of the last one.
+    pub(super) streams: Streams,
+    pub(super) cpu_ms: u64,
+    pub(super) peak_memory_bytes: u64,
+    pub(super) near_limit: bool,
+    pub(super) compile_output: Option<String>,
+}
+
+/// How one case ended.
+struct Ending {
+    halt: Option<Halt>,
+    compile_output: Option<String>,
+    ended: Ended,
+    cpu_ms: u64,
+}
+
+impl Programs<'_> {
+    /// Runs the cases in order.
+    pub(super) async fn run(mut self, cases: &[IoCase], rule: OutputRule) -> Result<Outcome, SandboxError> {
+        let limits = &self.job.limits;
+        let mut outcome = Outcome {
+            results: Vec::with_capacity(cases.len()),
+            streams: Streams::new(limits),
+            cpu_ms: 0,
+            peak_memory_bytes: 0,
+            near_limit: false,
+            compile_output: None,
+        };
+        let (mut timeouts, mut passed, mut confirmed) = (0, 0, false);
+        let mut failure_shown = false;
+        for (index, case) in cases.iter().enumerate() {
+            let stop = match limits.timeouts {
+                TimeoutPolicy::After(most) => timeouts >= most.max(1),
+                TimeoutPolicy::All => false,
+            };
+            if stop {
+                outcome.results.push(result_of(case, Verdict::NotRun));
+                continue;
+            }
+            let streams = Streams::new(limits);
+            let may_confirm = passed > 0 && passed == index && !confirmed;
+            let room = if may_confirm { 2 * limits.test_cpu_ms } else { limits.test_cpu_ms };
+            let ending = self.case(case, &streams, room).await?;
+            outcome.cpu_ms += ending.ended.cpu_ms;
+            outcome.peak_memory_bytes = outcome.peak_memory_bytes.max(ending.ended.peak_memory_bytes);
+            outcome.near_limit |= ending.halt.is_none() && ending.cpu_ms > limits.test_cpu_ms / 2;
+            confirmed |= ending.cpu_ms > limits.test_cpu_ms;
+            let result = judge(case, rule, &streams, &ending);
+            passed += usize::from(result.verdict == Verdict::Passed);
+            timeouts += u32::from(matches!(result.verdict, Verdict::TimeoutCpu | Verdict::TimeoutWall));
+            if !failure_shown {
+                failure_shown = result.verdict != Verdict::Passed;
+                outcome.streams = streams;
+            }
+            outcome.results.push(result);
+            if let Some(text) = ending.compile_output {
+                outcome.compile_output = Some(text.clone());
+                let rest = cases[index + 1..]
+                    .iter()
+                    .map(|case| TestResult { message: Some(plain(&text)), ..result_of(case, Verdict::CompileError) });
+                outcome.results.extend(rest);
+                break;
+            }
+        }
+        Ok(outcome)
+    }
+
+    async fn case(&mut self, case: &IoCase, streams: &Streams, cpu_ms: u64) -> Result<Ending, SandboxError> {
+        let limits = &self.job.limits;
+        let job = json!({
+            "mode": "program",
+            "module": "__main__",
+            "source": self.job.program.text,
+            "limits": process_limits(limits, cpu_ms),
+        });
+        let (theirs, ours) = std::io::pipe().map_err(failed("opening a pipe"))?;
+        let feeder = feed(OwnedFd::from(ours), case.stdin.clone())?;
+        let captures = [&streams.stdout, &streams.stderr];
+        let mut process = Process::start(&mut self.slot.candidates, &job, OwnedFd::from(theirs), captures).await?;
+        let started = Instant::now();
+        let bounds = Bounds { cpu_ms, limits, flood: &streams.flood, cancel: self.cancel };
+        let step = process.step(&bounds, listen).await;
+        feeder.abort();
+        let (mut said, cpu_ms) = match step? {
+            Step::Halted(halt) => (vec![Err(halt)], started.elapsed().as_millis().try_into().unwrap_or(u64::MAX)),
+            Step::Done(said, cpu_ms) => (said.map_err(failed("reading from a candidate"))?, cpu_ms),
+        };
+        let ended = process.retire(&mut self.slot.candidates).await?;
+        let mut compile_output = None;
+        let mut halt = None;
+        match said.pop() {
+            None if streams.flood.has_risen() => halt = Some(Halt::new(Verdict::OutputLimit, "output limit exceeded")),
+            None if ended.status == 0 => {}
+            None => halt = Some(exit(ended, bounds.cpu_ms)),
+            Some(Err(reason)) => halt = Some(reason),
+            Some(Ok(_)) if !said.is_empty() => halt = Some(Halt::forged("more than one message")),
+            Some(Ok(Said::Fault(reason))) => return Err(SandboxError::Harness(reason)),
+            Some(Ok(Said::Raised(raised))) => halt = Some(Halt::new(raised.verdict(), raised.message())),
+            Some(Ok(Said::Compile(text))) => {
+                halt = Some(Halt::new(Verdict::CompileError, text.clone()));
+                compile_output = Some(text);
+            }
+        }
+        Ok(Ending { halt, compile_output, ended, cpu_ms })
+    }
+}
+
+/// Collects what the process says until it ends; stops at the second message.
+async fn listen(channel: &mut Lines) -> std::io::Result<Vec<Result<Said, Halt>>> {
+    let mut said = Vec::new();
+    while said.len() < 2 {
+        match channel.receive().await? {
+            Received::End => break,
+            Received::TooLong => said.push(Err(Halt::forged("an oversized message"))),
+            Received::Line(line) => {
+                said.push(serde_json::from_slice(&line).map_err(|_| Halt::forged("a malformed message")));
+            }
+        }
+    }
+    Ok(said)
+}
+
+/// Writes the input in a task of its own. A program that does not read it all is no error.
+fn feed(pipe: OwnedFd, input: String) -> Result<tokio::task::JoinHandle<()>, SandboxError> {
+    let mut pipe = Sender::from_owned_fd(pipe).map_err(failed("opening a pipe"))?;
+    Ok(tokio::spawn(async move {
+        // The reader may be gone: that is its right.
+        let _ = pipe.write_all(input.as_bytes()).await;
+    }))
+}
+
+fn exit(ended: Ended, cpu_limit_ms: u64) -> Halt {
+    if libc::WIFEXITED(ended.status) {
+        return Halt::new(
+            Verdict::Crashed,
+            format!("the program exited with code {}", libc::WEXITSTATUS(ended.status)),
+        );
+    }
+    of_status(ended.status, ended.cpu_ms, cpu_limit_ms)
+}
+
+fn result_of(case: &IoCase, verdict: Verdict) -> TestResult {
+    let mut test = case.stdin.chars().take(SHOWN_INPUT).collect::<String>();
+    if test.len() < case.stdin.len() {
+        test.push_str("...");
+    }
+    TestResult { verdict, score: 0.0, test, expected: None, actual: None, message: None, cpu_ms: None }
+}
+
+fn judge(case: &IoCase, rule: OutputRule, streams: &Streams, ending: &Ending) -> TestResult {
+    let bytes = streams.stdout.bytes();
+    let text = String::from_utf8_lossy(&bytes);
+    let comparison = compare(&text, &case.stdout, rule);
+    // Bytes that are no text equal nothing.
+    let right = comparison.right && (rule == OutputRule::Tokens || text.as_bytes() == bytes.as_slice());
+    let (verdict, message) = match &ending.halt {
+        Some(halt) => (halt.verdict, Some(plain(&halt.message))),
+        None if right => (Verdict::Passed, None),
+        None => (Verdict::Wrong, None),
+    };
+    let cut = matches!(verdict, Verdict::OutputLimit | Verdict::TimeoutCpu | Verdict::TimeoutWall | Verdict::Memory);
+    let score = match verdict {
+        Verdict::Passed => 1.0,
+        _ if cut => 0.0,
+        _ => comparison.score,
+    };
+    TestResult {
+        score,
+        expected: Some(plain(&case.stdout)),
+        actual: Some(if cut { plain(&streams.stdout.excerpt(true).text) } else { plain(&text) }),
+        message,
+        cpu_ms: Some(ending.cpu_ms),
+        ..result_of(case, verdict)
+    }
+}

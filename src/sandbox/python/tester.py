@@ -1,0 +1,491 @@
+# The tests' process: runs test code against a proxy of the candidate. It is given only decoded literals.
+import ast
+import builtins
+import gc
+import json
+import sys
+
+MAX_TEXT = 2_000
+COMPARED = "__rolecall_left", "__rolecall_right"
+
+
+class Stop(BaseException):
+    """Ends the run of the tests: what was not reached is not run."""
+
+
+class Gone(BaseException):
+    """The candidate's process ended instead of answering."""
+
+
+def short(value):
+    try:
+        text = repr(value)
+    except BaseException as error:
+        text = f"<{type(value).__name__} whose text failed: {type(error).__name__}>"
+    return text if len(text) <= MAX_TEXT else text[:MAX_TEXT] + "..."
+
+
+# Compiling a suite.
+
+class Suite:
+    """Test code with every assertion turned into a test of its own, one code object per statement."""
+
+    def __init__(self, text):
+        tree = ast.parse(text["code"], "tests.py")
+        self.entry = text["entry"]
+        rewriter = Rewriter(text["lines"], tree, text)
+        self.preamble = None
+        bound = set(vars(builtins)) | {"__name__", "__file__", "__doc__", self.entry}
+        for part in (text["support"], text["preamble"]):
+            if part:
+                bound |= bound_names(ast.parse(part))
+        rewriter.known = bound | bound_names(tree)
+        self.places, self.functions = rewriter.places, rewriter.functions
+        self.statements = []
+        for statement in tree.body:
+            names = {node.id for node in ast.walk(statement) if type(node) is ast.Name and type(node.ctx) is ast.Store}
+            first, last = statement.lineno, statement.end_lineno
+            new = rewriter.visit(statement)
+            module = ast.Module([new], [])
+            ast.fix_missing_locations(module)
+            self.statements.append((compile(module, "tests.py", "exec", dont_inherit=True), names, first, last))
+        if rewriter.next != rewriter.expected:
+            raise ValueError(f"{rewriter.expected} assertions were announced, {rewriter.next} found")
+        self.support = compile(text["support"] or "", "support.py", "exec", dont_inherit=True)
+        self.prompt = compile(text["preamble"] or "", "prompt.py", "exec", dont_inherit=True)
+
+
+def bound_names(tree):
+    """Names that a text binds anywhere: whatever else it reads can only come from the candidate."""
+    names = set()
+    for node in ast.walk(tree):
+        if type(node) is ast.Name and type(node.ctx) is not ast.Load:
+            names.add(node.id)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            names.add(node.name)
+        elif type(node) is ast.arg:
+            names.add(node.arg)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            names |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+        elif type(node) is ast.ExceptHandler and node.name:
+            names.add(node.name)
+        elif type(node).__name__ in ("MatchAs", "MatchStar") and node.name:
+            names.add(node.name)
+    return names
+
+
+class Rewriter(ast.NodeTransformer):
+    """Numbers the assertions in source order and rewrites them."""
+
+    def __init__(self, lines, tree, text):
+        self.known = set()
+        self.next = 0
+        self.expected = len(lines)
+        self.function = None
+        self.functions = []
+        self.places = []  # (line, last line, range of the function around) of each assertion
+        found = sorted(
+            (node for node in ast.walk(tree) if type(node) is ast.Assert),
+            key=lambda node: (node.lineno, node.col_offset),
+        )
+        self.numbers = {}
+        wanted = list(lines)
+        for node in found:
+            if wanted and node.lineno == wanted[0]:
+                self.numbers[id(node)] = len(self.numbers)
+                self.places.append([node.lineno, node.end_lineno, None])
+                wanted.pop(0)
+        self.next = len(self.numbers)
+
+    def visit_function(self, node):
+        outer, self.function = self.function, (node.lineno, node.end_lineno)
+        self.functions.append(self.function)
+        node = self.generic_visit(node)
+        self.function = outer
+        return node
+
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_function
+
+    def visit_Name(self, node):
+        if type(node.ctx) is ast.Load and node.id not in self.known:
+            call = ast.Call(ast.Name("__rolecall_name", ast.Load()), [ast.Constant(node.id)], [])
+            return ast.copy_location(call, node)
+        return node
+
+    def visit_Assert(self, node):
+        number = self.numbers.get(id(node))
+        test = self.generic_visit(node).test
+        if number is None:
+            return node
+        self.places[number][2] = self.function
+        wants = None
+        if type(test) is ast.Compare and len(test.ops) == 1:
+            left, right = (ast.Name(name, ast.Load()) for name in COMPARED)
+            body = [
+                ast.Assign([ast.Name(COMPARED[0], ast.Store())], test.left),
+                ast.Assign([ast.Name(COMPARED[1], ast.Store())], test.comparators[0]),
+            ]
+            outcome = ast.Compare(left, test.ops, [right])
+            shown = [left, right]
+            wants = type(test.ops[0]).__name__ + (":swapped" if literal(test.left) and not literal(test.comparators[0]) else "")
+        else:
+            body, outcome, shown = [], test, []
+            if type(test) is ast.UnaryOp and type(test.op) is ast.Not:
+                wants = "False"
+            elif not isinstance(test, (ast.BoolOp, ast.Compare)):
+                wants = "True"
+        body.append(ast.Expr(call("end", ast.Constant(number), outcome, ast.Constant(wants), *shown)))
+        failed = ast.Name("__rolecall_error", ast.Load())
+        handler = ast.ExceptHandler(
+            ast.Name("BaseException", ast.Load()), "__rolecall_error",
+            [ast.Expr(call("crash", ast.Constant(number), failed))],
+        )
+        new = ast.If(call("begin", ast.Constant(number)), [ast.Try(body, [handler], [], [])], [])
+        for part in ast.walk(new):
+            if not hasattr(part, "lineno"):
+                ast.copy_location(part, node)
+        return new
+
+
+def literal(node):
+    """Whether the text of an operand is a plain value."""
+    return all(
+        isinstance(part, (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.UnaryOp, ast.USub, ast.UAdd, ast.Load))
+        for part in ast.walk(node)
+    )
+
+
+def call(method, *arguments):
+    return ast.Call(ast.Attribute(ast.Name("__rolecall", ast.Load()), method, ast.Load()), list(arguments), [])
+
+
+# The candidate as the tests see it.
+
+class Remote:
+    """A function, class or object that lives in the candidate's process."""
+
+    __slots__ = ("_run", "_on", "__name__", "_true")
+
+    def __init__(self, run, on, name, true=False):
+        object.__setattr__(self, "_true", true)
+        object.__setattr__(self, "_run", run)
+        object.__setattr__(self, "_on", on)
+        object.__setattr__(self, "__name__", name)
+
+    def __call__(self, *arguments, **named):
+        return self._run.ask("call", self._on, arguments, named)
+
+    def __getattr__(self, name):
+        if name.startswith("__") or type(self._on) is str:
+            raise AttributeError(name)
+        return self._run.ask("attr", self._on, (name,), {})
+
+    def __setattr__(self, name, value):
+        self._run.ask("set", self._on, (name, value), {})
+
+    def __eq__(self, other):
+        return self is other or (type(other) is Remote and type(self._on) is int and self._on == other._on)
+
+    def __hash__(self):
+        return hash(self._on)
+
+    def __repr__(self):
+        return f"<{self.__name__} object>"
+
+    def _opaque(self, *_):
+        raise Unsupported(f"an object of the program's own type {self.__name__} cannot be compared with the tests' values")
+
+    def __bool__(self):
+        return True if self._true else self._opaque()
+
+    __len__ = __iter__ = __next__ = __getitem__ = __setitem__ = __contains__ = __lt__ = __le__ = _opaque
+    __gt__ = __ge__ = __ne__ = __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __int__ = __float__ = _opaque
+
+
+class Run:
+    """One execution of a suite: what the rewritten code calls."""
+
+    def __init__(self, suite, channel):
+        self.suite, self.channel = suite, channel
+        self.scope = {}
+        self.current = None
+        self.passed, self.failed = set(), {}
+        self.asked = 0
+        self.stopped = False
+        self.poisoned = {}
+        self.gone = None
+        self.last = None
+        self.handles = {}
+
+    # What assertions call.
+
+    def begin(self, number):
+        if self.stopped:
+            raise Stop
+        if number in self.failed:
+            return False
+        self.current, self.gone, self.last = number, None, None
+        return True
+
+    def end(self, number, outcome, wants, *shown):
+        right = bool(outcome)
+        self.current = None
+        if self.gone:
+            self.fail(number, *self.gone)
+        elif right:
+            if number not in self.passed:
+                self.passed.add(number)
+                self.channel.send({"passed": number})
+        else:
+            expected = actual = None
+            if shown:
+                kind, _, swapped = wants.partition(":")
+                actual, expected = reversed(shown) if swapped else shown
+                actual, expected = short(actual), short(expected)
+                if kind not in ("Eq", "Is"):
+                    sign = SIGNS[kind] if not swapped else MIRRORED.get(kind, SIGNS[kind])
+                    expected = f"{sign} {expected}"
+            elif wants:
+                actual, expected = short(self.last), wants
+            elif self.last is not None:
+                actual = short(self.last)
+            self.fail(number, "wrong", None, expected, actual)
+
+    def crash(self, number, error):
+        self.current = None
+        if isinstance(error, Stop):
+            raise error
+        verdict, message = self.word(error)
+        self.fail(number, verdict, message)
+        if self.stopped:
+            raise Stop
+
+    def fail(self, number, verdict, message, expected=None, actual=None):
+        if number not in self.failed:
+            self.failed[number] = verdict
+            self.passed.discard(number)
+            self.channel.send(
+                {"failed": number, "verdict": verdict, "message": message, "expected": expected, "actual": actual})
+
+    def word(self, error):
+        if self.gone:
+            return self.gone
+        if isinstance(error, Unsupported):
+            return "unsupported_return", str(error)
+        if isinstance(error, NameError) and getattr(error, "name", None) in self.poisoned:
+            return self.poisoned[error.name]
+        verdict = getattr(error, "_rolecall_verdict", "crashed")
+        text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        line = getattr(error, "_rolecall_line", None)
+        text = text[:MAX_TEXT]
+        return verdict, f"{text} (line {line} of the program)" if line else text
+
+    # What proxies call.
+
+    def ask(self, action, on, arguments, named):
+        if self.stopped:
+            raise Stop
+        table = Table(self)
+        try:
+            references = [table.put(value) for value in arguments]
+            options = {name: table.put(value) for name, value in named.items()}
+            rows = table.rows()
+        except Unsupported as error:
+            raise Invalid(f"the tests pass what cannot be carried: {error}") from None
+        request = {"id": self.asked, "do": action, "on": on, "args": references, "rows": rows, "named": options}
+        header = {"call": self.asked, "at": self.current, "passed": len(self.passed), "failed": len(self.failed)}
+        self.asked += 1
+        # The header is for the judge alone; the second line goes to the candidate as it is.
+        self.channel.send_text(_write(header) + "\n" + _write(request))
+        verdict = self.channel.receive()
+        if verdict is None:
+            os._exit(0)
+        if verdict["reply"] == "gone":
+            self.gone = verdict["verdict"], verdict["message"]
+            self.stopped = verdict["stop"]
+            raise Gone
+        if verdict["reply"] == "unsupported":
+            raise Unsupported(verdict["message"])
+        if verdict["reply"] == "raised":
+            raise exception(verdict["raised"])
+        reply = self.channel.receive()
+        reader = Reader(self, table.objects)
+        try:
+            reader.add(len(table.objects), reply["rows"], reply["changed"])
+            result = reader.get(reply["ok"])
+        except Unsupported:
+            raise
+        except Exception as error:
+            raise Unsupported(f"a malformed value: {type(error).__name__}") from None
+        self.last = result
+        return result
+
+    def name(self, name):
+        return self.ask("get", name, (), {})
+
+    def foreign(self, value, table):
+        kind = type(value)
+        if kind is Remote:
+            return ["h", value._on]
+        if kind.__name__ in self.support and self.class_named(kind.__name__) is kind:
+            flat = [part for field, item in fields(value).items() for part in (field, table.put(item))]
+            return ["n", kind.__name__, *flat]
+        return None
+
+    def class_named(self, name):
+        return self.scope.get(name, self.support.get(name))
+
+    def foreign_value(self, tag, parts):
+        if tag == "h":
+            number = parts[0]
+            if number not in self.handles:
+                self.handles[number] = Remote(self, number, str(parts[1]), parts[2] is True)
+            return self.handles[number]
+        if tag == "mod" and parts[0] in STANDARD_MODULES:
+            return _module(parts[0])
+        raise Unsupported("a value that cannot be compared with the tests' values")
+
+    def instance(self, name):
+        if name not in self.support:
+            raise Unsupported(f"a {name} that the tests do not know")
+        kind = self.class_named(name)
+        return kind.__new__(kind)
+
+    def set_fields(self, value, held):
+        fill_fields(value, held)
+
+    # The run.
+
+    def play(self):
+        scope = self.scope
+        scope.update({"__name__": "tests", "__builtins__": builtins, "__rolecall": self, "__rolecall_name": self.name})
+        sys.modules["random"].seed(0)
+        exec(self.suite.support, scope)
+        self.support = {
+            name: kind for name, kind in scope.items() if isinstance(kind, type) and kind.__module__ == "tests"
+        }
+        exec(self.suite.prompt, scope)
+        if self.suite.entry:
+            scope[self.suite.entry] = Remote(self, self.suite.entry, self.suite.entry)
+        for code, names, first, last in self.suite.statements:
+            self.gone = None
+            try:
+                exec(code, scope)
+            except Stop:
+                return
+            except Invalid:
+                raise
+            except BaseException as error:
+                self.charge(error, names, first)
+                if self.stopped:
+                    return
+
+    def charge(self, error, names, line):
+        """An exception outside of any assertion: the assertions that it kept from running have its verdict."""
+        verdict, message = self.word(error)
+        for name in names:
+            self.scope.pop(name, None)
+            self.poisoned[name] = verdict, message
+        lines, trace = [], error.__traceback__
+        while trace is not None:
+            if trace.tb_frame.f_code.co_filename == "tests.py":
+                lines.append(trace.tb_lineno)
+            trace = trace.tb_next
+        for at in reversed(lines or [line]):
+            around = self.function_around(at)
+            after = [
+                number for number, (first, _, function) in enumerate(self.suite.places)
+                if function == around and first > at and number not in self.failed
+            ]
+            if after:
+                for number in after if around else after[:1]:
+                    self.fail(number, verdict, message)
+                return
+        left = [number for number in range(len(self.suite.places)) if number not in self.failed]
+        behind = [number for number in left if self.suite.places[number][0] > line]
+        for number in (behind or left[::-1])[:1]:
+            self.fail(number, verdict, message)
+
+    def function_around(self, line):
+        return max((span for span in self.suite.functions if span[0] <= line <= span[1]), default=None)
+
+
+# Modules that the tests may read under a name of the candidate's: importing them does nothing else.
+STANDARD_MODULES = {
+    "bisect", "cmath", "collections", "copy", "datetime", "decimal", "fractions", "functools", "heapq", "itertools", "json",
+    "math", "operator", "random", "re", "statistics", "string", "sys", "time", "typing",
+}
+
+
+class Invalid(BaseException):
+    """The tests themselves cannot be run."""
+
+
+SIGNS = {"NotEq": "!=", "Lt": "<", "LtE": "<=", "Gt": ">", "GtE": ">=", "In": "in", "NotIn": "not in", "IsNot": "is not"}
+MIRRORED = {"Lt": ">", "LtE": ">=", "Gt": "<", "GtE": "<=", "In": "contains", "NotIn": "does not contain"}
+
+
+def exception(raised):
+    """An exception of the candidate as one of the same name and nearest built-in type."""
+    base = getattr(builtins, raised["base"], Exception)
+    if not (isinstance(base, type) and issubclass(base, Exception)):
+        base = Exception
+    name, text = str(raised["name"]), raised["text"]
+    try:
+        kind = base if base.__name__ == name else type(name, (base,), {})
+        error = kind(text)
+    except Exception:
+        error = type(name, (Exception,), {})(text)
+    error._rolecall_line = raised["line"]
+    error._rolecall_verdict = raised["verdict"]
+    return error
+
+
+# The server.
+
+def serve_tests():
+    for name in ("collections", "copy", "datetime", "decimal", "fractions", "itertools", "math", "random", "re", "string", "resource"):
+        __import__(name)
+    sys.path[:] = [place for place in sys.path if place]
+    control = _socket.socket(fileno=0)
+    suites = {}
+    gc.collect()
+    gc.freeze()
+    while True:
+        data, owned = descriptors(control, 1 << 16)
+        if not data:
+            os._exit(0)
+        while not data.endswith(b"\n"):
+            data += control.recv(1 << 16)
+        request = json.loads(data)
+        key, failure = request["key"], None
+        if key not in suites:
+            if len(suites) >= 64:
+                suites.pop(next(iter(suites)))
+            try:
+                suites[key] = Suite(request)
+            except Exception as error:
+                failure = f"{type(error).__name__}: {error}"
+        child = os.fork()
+        if child:
+            finish(control, child, owned)
+            continue
+        control.detach()
+        import resource
+        resource.setrlimit(resource.RLIMIT_CPU, (request["cpu_secs"], request["cpu_secs"] + 1))
+        play(suites.get(key), failure, Channel(owned[0]))
+
+
+def play(suite, failure, channel):
+    try:
+        if failure is None:
+            Run(suite, channel).play()
+            channel.send({"end": True})
+        else:
+            channel.send({"invalid": f"the test text cannot be compiled: {failure}"})
+    except Invalid as error:
+        channel.send({"invalid": str(error)})
+    except BaseException as error:
+        channel.send({"invalid": f"{type(error).__name__}: {error}"})
+    finally:
+        os._exit(0)

@@ -1,0 +1,140 @@
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use rustix::process::Pid;
+use tokio::process::{Child, Command};
+
+use super::SandboxError;
+use super::interpreter::Interpreter;
+use super::launcher::{Plan, Ready, Reply, WORD};
+use super::lines::{Lines, Received};
+
+/// Longest line that a server or the launcher may write, in bytes.
+const SERVER_LINE_BYTES: usize = 64 << 10;
+
+/// How long the launcher may take to start both servers, and a server to answer: only a broken machine takes longer.
+const START: Duration = Duration::from_secs(60);
+
+/// One resident launcher with its two fork servers: room for one execution at a time. Dropping it ends all its processes.
+pub(super) struct Slot {
+    /// Forks candidates, each in name spaces of its own.
+    pub(super) candidates: ForkServer,
+    /// Forks test runs.
+    pub(super) tests: ForkServer,
+    /// How this machine isolates.
+    pub(super) ready: Ready,
+    _control: Lines,
+    _launcher: Child,
+}
+
+impl Slot {
+    /// Starts a launcher by executing `launcher`.
+    ///
+    /// # Errors
+    /// [`SandboxError::Isolation`] when the machine refuses, [`SandboxError::Io`] when starting fails otherwise.
+    pub(super) async fn start(launcher: &Path, interpreter: &Interpreter) -> Result<Self, SandboxError> {
+        let (mut control, theirs) = Lines::pair(SERVER_LINE_BYTES).map_err(failed("opening a socket"))?;
+        let (candidates, for_candidates) = Lines::pair(SERVER_LINE_BYTES).map_err(failed("opening a socket"))?;
+        let (tests, for_tests) = Lines::pair(SERVER_LINE_BYTES).map_err(failed("opening a socket"))?;
+        let child = Command::new(launcher)
+            .arg(WORD)
+            .stdin(Stdio::from(theirs))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(failed("starting the launcher"))?;
+        let plan = Plan {
+            python: interpreter.path.clone(),
+            readable: interpreter.readable.clone(),
+            candidate_server: super::languages::python::candidate_server(),
+            test_server: super::languages::python::test_server(),
+        };
+        let mut text = serde_json::to_vec(&plan).map_err(|error| SandboxError::Harness(error.to_string()))?;
+        text.push(b'\n');
+        let started = async {
+            control.send_with(&text, &[for_candidates.as_fd(), for_tests.as_fd()]).await?;
+            drop((for_candidates, for_tests));
+            control.receive().await
+        };
+        let reply = match tokio::time::timeout(START, started).await {
+            Ok(Ok(Received::Line(line))) => serde_json::from_slice::<Reply>(&line)
+                .map_err(|error| SandboxError::Harness(format!("the launcher answered nonsense: {error}")))?,
+            Ok(Ok(_)) => return Err(SandboxError::Harness("the launcher ended without an answer".to_owned())),
+            Ok(Err(error)) => return Err(failed("talking to the launcher")(error)),
+            Err(_) => return Err(SandboxError::Harness("the launcher did not answer".to_owned())),
+        };
+        match reply {
+            Reply::Refused(reason) => Err(SandboxError::Isolation { reason }),
+            Reply::Ready(ready) => Ok(Self {
+                candidates: ForkServer { control: candidates, owed: 0 },
+                tests: ForkServer { control: tests, owed: 0 },
+                ready,
+                _control: control,
+                _launcher: child,
+            }),
+        }
+    }
+}
+
+/// An interpreter that forks one child per request and says how it ended.
+pub(super) struct ForkServer {
+    control: Lines,
+    owed: u32,
+}
+
+/// How a forked child ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ended {
+    /// The status as `wait` gives it.
+    pub(super) status: i32,
+    /// CPU time of the child and of what it waited for, in ms.
+    pub(super) cpu_ms: u64,
+    /// Largest resident set, in bytes.
+    pub(super) peak_memory_bytes: u64,
+}
+
+impl ForkServer {
+    /// Forks a child that owns copies of `descriptors`; gives its process id as the server sees it.
+    pub(super) async fn fork(&mut self, request: &[u8], descriptors: &[BorrowedFd<'_>]) -> Result<Pid, SandboxError> {
+        while self.owed > 0 {
+            self.ended().await?;
+        }
+        self.control.send_with(request, descriptors).await.map_err(failed("asking for a process"))?;
+        let line = self.line().await?;
+        self.owed += 1;
+        line.parse().ok().and_then(Pid::from_raw).ok_or_else(|| SandboxError::Harness(format!("no process id: {line}")))
+    }
+
+    /// Waits for the end of the child that was forked first among those not yet asked about.
+    pub(super) async fn ended(&mut self) -> Result<Ended, SandboxError> {
+        let line = self.line().await?;
+        self.owed = self.owed.saturating_sub(1);
+        let mut numbers = line.split(' ').map(str::parse::<i64>);
+        match (numbers.next(), numbers.next(), numbers.next()) {
+            (Some(Ok(status)), Some(Ok(cpu_us)), Some(Ok(peak_kib))) => Ok(Ended {
+                status: i32::try_from(status).unwrap_or(i32::MAX),
+                cpu_ms: cpu_us.unsigned_abs() / 1_000,
+                peak_memory_bytes: peak_kib.unsigned_abs() << 10,
+            }),
+            _ => Err(SandboxError::Harness(format!("not the end of a process: {line}"))),
+        }
+    }
+
+    async fn line(&mut self) -> Result<String, SandboxError> {
+        match tokio::time::timeout(START, self.control.receive()).await {
+            Ok(Ok(Received::Line(line))) => Ok(String::from_utf8_lossy(&line).into_owned()),
+            Ok(Ok(_)) => Err(SandboxError::Harness("a fork server ended".to_owned())),
+            Ok(Err(error)) => Err(failed("talking to a fork server")(error)),
+            Err(_) => Err(SandboxError::Harness("a fork server did not answer".to_owned())),
+        }
+    }
+}
+
+/// Wraps an error of the system with what was being done.
+pub(super) fn failed(during: &'static str) -> impl Fn(io::Error) -> SandboxError {
+    move |source| SandboxError::Io { during, source }
+}

@@ -1,0 +1,88 @@
+use serde::{Deserialize, Serialize};
+
+use crate::domain::Verdict;
+
+/// Why a candidate's process answers no more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Halt {
+    /// The verdict of the test that it was answering.
+    pub(super) verdict: Verdict,
+    /// The reason in words.
+    pub(super) message: String,
+}
+
+impl Halt {
+    pub(super) fn new(verdict: Verdict, message: impl Into<String>) -> Self {
+        Self { verdict, message: message.into() }
+    }
+
+    /// Bytes on the answer channel that nobody asked for.
+    pub(super) fn forged(what: &str) -> Self {
+        Self::new(Verdict::Forbidden, format!("protocol: {what}"))
+    }
+}
+
+/// An exception that the candidate's process reports: evidence against the candidate only.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub(super) struct Raised {
+    /// Name of its class.
+    pub(super) name: String,
+    /// The nearest built-in exception class.
+    pub(super) base: String,
+    /// Its message.
+    pub(super) text: String,
+    /// The line of the program where it passed last.
+    pub(super) line: Option<u32>,
+    /// The system's error number.
+    pub(super) errno: Option<i32>,
+}
+
+impl Raised {
+    /// The verdict that this exception means.
+    pub(super) fn verdict(&self) -> Verdict {
+        match self.errno {
+            Some(libc::EAGAIN) => Verdict::ProcessLimit,
+            Some(libc::EFBIG | libc::ENOSPC) => Verdict::FileLimit,
+            Some(libc::ENOMEM) => Verdict::Memory,
+            _ if self.base == "MemoryError" => Verdict::Memory,
+            _ if self.base == "RuntimeError" && self.text == "can't start new thread" => Verdict::ProcessLimit,
+            _ => Verdict::Crashed,
+        }
+    }
+
+    /// The exception in one line, as a prompt may show it.
+    pub(super) fn message(&self) -> String {
+        let colon = if self.text.is_empty() { "" } else { ": " };
+        let place = self.line.map(|line| format!(" (line {line} of the program)")).unwrap_or_default();
+        format!("{}{colon}{}{place}", self.name, self.text)
+    }
+}
+
+/// Why a process that should have answered has ended, from the status that `wait` gave.
+pub(super) fn of_status(status: i32, cpu_ms: u64, cpu_limit_ms: u64) -> Halt {
+    if !libc::WIFSIGNALED(status) {
+        let code = libc::WEXITSTATUS(status);
+        return Halt::new(Verdict::Crashed, format!("the process exited with code {code} before its answer"));
+    }
+    match libc::WTERMSIG(status) {
+        libc::SIGXCPU => Halt::new(Verdict::TimeoutCpu, "CPU time limit exceeded"),
+        libc::SIGKILL if cpu_ms >= cpu_limit_ms => Halt::new(Verdict::TimeoutCpu, "CPU time limit exceeded"),
+        libc::SIGXFSZ => Halt::new(Verdict::FileLimit, "file size limit exceeded"),
+        libc::SIGSYS => Halt::new(Verdict::Forbidden, "syscall: a system call that is not allowed"),
+        signal => Halt::new(Verdict::Crashed, format!("the process was ended by signal {}", signal_name(signal))),
+    }
+}
+
+fn signal_name(signal: i32) -> String {
+    match signal {
+        libc::SIGSEGV => "SIGSEGV (invalid memory access or stack overflow)".to_owned(),
+        libc::SIGABRT => "SIGABRT".to_owned(),
+        libc::SIGKILL => "SIGKILL".to_owned(),
+        libc::SIGTERM => "SIGTERM".to_owned(),
+        libc::SIGINT => "SIGINT".to_owned(),
+        libc::SIGBUS => "SIGBUS".to_owned(),
+        libc::SIGFPE => "SIGFPE".to_owned(),
+        libc::SIGILL => "SIGILL".to_owned(),
+        other => other.to_string(),
+    }
+}

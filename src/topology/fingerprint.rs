@@ -1,0 +1,45 @@
+use serde_json::{Map, Value, json};
+
+use super::{Node, Plan};
+
+/// BLAKE3 of all that makes an arrangement behave as it does, as JSON with sorted keys: actors in order with the texts
+/// of their prompts, edges, budgets and the rest. Its name, its description and the paths of its files are no part of it.
+pub(super) fn fingerprint(plan: &Plan) -> String {
+    let arrangement = json!({
+        "actors": plan.nodes.iter().map(actor).collect::<Vec<_>>(),
+        "edges": plan.edges,
+        "parallel_turns": plan.parallel_turns,
+        "parents": plan.parents,
+        "budget": plan.budget,
+        "feedback": plan.feedback,
+    });
+    blake3::hash(sorted(arrangement).to_string().as_bytes()).to_hex().to_string()
+}
+
+fn actor(node: &Node) -> Value {
+    let prompts: Map<String, Value> =
+        node.prompts.iter().map(|(key, prompt)| (key.clone(), json!(prompt.text))).collect();
+    json!({
+        "name": node.name,
+        "role": node.spec.name,
+        "settings": node.settings,
+        "model": node.model,
+        "parameters": node.parameters,
+        "prompts": prompts,
+        "gathers": node.gathers,
+        "requires": node.requires,
+    })
+}
+
+/// The same value with the keys of every object in order.
+fn sorted(value: Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let mut pairs: Vec<(String, Value)> = map.into_iter().map(|(key, value)| (key, sorted(value))).collect();
+            pairs.sort_by(|a, b| a.0.cmp(&b.0));
+            Value::Object(pairs.into_iter().collect())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(sorted).collect()),
+        other => other,
+    }
+}

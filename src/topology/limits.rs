@@ -1,0 +1,83 @@
+//! Budgets and the other values of the whole arrangement.
+
+use serde_json::Value;
+
+use crate::{
+    config::{Mistake, listed, quoted},
+    domain::TimeoutPolicy,
+};
+
+use super::{BudgetLimits, Feedback, Parents, draft::Values, member::Member, schema};
+
+/// The value of a top-level key, or its default.
+fn effective(values: &Values, path: &str) -> Option<Value> {
+    let default = || schema::find(schema::TOP_KEYS, path).and_then(|key| key.default).map(|default| default());
+    values.get(path).map(|written| written.value.clone()).or_else(default)
+}
+
+fn count(values: &Values, path: &str) -> Option<u64> {
+    effective(values, path).as_ref().and_then(Value::as_u64)
+}
+
+fn small(values: &Values, path: &str) -> Option<u32> {
+    count(values, path).and_then(|number| number.try_into().ok())
+}
+
+/// The budgets; a word for "no limit" is `None`.
+pub(super) fn budget(values: &Values) -> BudgetLimits {
+    BudgetLimits {
+        programs: small(values, "budget.programs"),
+        model_calls: small(values, "budget.model_calls"),
+        tokens: count(values, "budget.tokens"),
+        wall_secs: effective(values, "budget.wall_secs").as_ref().and_then(Value::as_f64),
+        generations: small(values, "budget.generations"),
+    }
+}
+
+/// How many turns may be under way; a budget in tokens leaves one, so that it is never overspent.
+pub(super) fn parallel_turns(values: &Values) -> u32 {
+    if budget(values).tokens.is_some() { 1 } else { small(values, "run.parallel_turns").unwrap_or(u32::MAX) }
+}
+
+/// Which program is repaired next.
+pub(super) fn parents(values: &Values) -> Parents {
+    match effective(values, "search.parents").as_ref().and_then(Value::as_str) {
+        Some("best") => Parents::Best,
+        _ => Parents::Last,
+    }
+}
+
+/// How tests feed back.
+pub(super) fn feedback(values: &Values) -> Feedback {
+    let timeouts = small(values, "feedback.timeouts").map_or(TimeoutPolicy::All, TimeoutPolicy::After);
+    Feedback { timeouts, test_cpu_ms: count(values, "feedback.test_cpu_ms") }
+}
+
+/// Budgets that cannot be kept are mistakes.
+pub(super) fn check(values: &Values, members: &[Member<'_>], mistakes: &mut Vec<Mistake>) {
+    let asking = || members.iter().filter(|member| member.part.as_ref().is_some_and(|part| part.asks));
+    for (path, what) in [("budget.cost", "price"), ("budget.gpu_secs", "number of GPUs")] {
+        let Some(written) = values.get(path).filter(|written| written.value.is_number()) else { continue };
+        let mut models: Vec<String> = asking()
+            .filter_map(|member| member.part.as_ref().and_then(|part| part.model.as_ref()))
+            .map(|model| quoted(&model.name))
+            .collect();
+        models.sort_unstable();
+        models.dedup();
+        let of = if models.is_empty() { String::new() } else { format!(" of {}", listed(models)) };
+        let message = format!("`{path}` cannot be kept: the {what}{of} is not known");
+        mistakes.push(Mistake::at(&written.place, message).hint("set a budget in programs, model_calls or tokens"));
+    }
+    let Some(tokens) = values.get("budget.tokens").filter(|written| written.value.is_number()) else { return };
+    let unbounded = asking().filter(|member| {
+        let path = "parameters.max_output_tokens";
+        let bounded = member.part.as_ref().is_some_and(|part| part.node.parameters.max_output_tokens.is_some());
+        !bounded && !member.draft.values.mentions(path) && !values.mentions(path)
+    });
+    let names: Vec<&str> = unbounded.map(|member| member.draft.name.value.as_str()).collect();
+    if !names.is_empty() {
+        let message = format!("`budget.tokens` cannot be kept: no `max_output_tokens` for {}", listed(names));
+        let hint = "set `max_output_tokens` in `[parameters]` or in the actors' own";
+        mistakes.push(Mistake::at(&tokens.place, message).hint(hint));
+    }
+}

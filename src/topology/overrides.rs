@@ -1,0 +1,191 @@
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::{
+    agents::role,
+    config::{Located, Medium, Mistake, Place, TextSource, did_you_mean, listed, quoted},
+};
+
+use super::{
+    draft::Draft,
+    schema::{self, TOP_KEYS},
+};
+
+/// A value given outside the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Override {
+    /// The value as given.
+    pub text: String,
+    /// The environment variable that it comes from; `None` for an option of the command line.
+    pub variable: Option<&'static str>,
+}
+
+/// What the command line and the environment say over the file. Options are stronger than variables; within each a
+/// value for one actor is stronger than one for all, and else the later one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Overrides {
+    /// `NAME` for every actor that asks a model, or `ACTOR=NAME` for one.
+    pub model: Vec<Override>,
+    /// `KEY=VALUE` pairs of `[budget]`, several separated by commas. Each replaces its key only.
+    pub budget: Vec<Override>,
+    /// A value of `run.parallel_turns`.
+    pub parallel_turns: Option<Override>,
+}
+
+const MODEL: (&str, &str) = ("--model", "ROLECALL_MODEL");
+const BUDGET: (&str, &str) = ("--budget", "ROLECALL_BUDGET");
+const PARALLEL_TURNS: (&str, &str) = ("--parallel-turns", "ROLECALL_PARALLEL_TURNS");
+
+impl Overrides {
+    /// The values of the command line over those of the environment (`ROLECALL_MODEL`, `ROLECALL_BUDGET`,
+    /// `ROLECALL_PARALLEL_TURNS`, read by `variable`; empty ones count as absent).
+    pub fn new(
+        model: &[String],
+        budget: &[String],
+        parallel_turns: Option<&str>,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Self {
+        let from_variable = |name: &'static str| {
+            let text = variable(name).filter(|text| !text.is_empty())?;
+            Some(Override { text, variable: Some(name) })
+        };
+        let from_option = |text: &str| Override { text: text.to_owned(), variable: None };
+        let both = |name: &'static str, options: &[String]| {
+            from_variable(name).into_iter().chain(options.iter().map(|text| from_option(text))).collect()
+        };
+        Self {
+            model: both(MODEL.1, model),
+            budget: both(BUDGET.1, budget),
+            parallel_turns: parallel_turns.map(from_option).or_else(|| from_variable(PARALLEL_TURNS.1)),
+        }
+    }
+
+    /// Lays the values over the arrangement.
+    pub(super) fn apply(&self, draft: &mut Draft, mistakes: &mut Vec<Mistake>) {
+        self.apply_models(draft, mistakes);
+        for given in &self.budget {
+            let whole = given.located(BUDGET.0);
+            for pair in pieces(&whole) {
+                apply_budget(&pair, draft, mistakes);
+            }
+        }
+        if let Some(given) = &self.parallel_turns {
+            set("run.parallel_turns", &given.located(PARALLEL_TURNS.0), draft, mistakes);
+        }
+    }
+
+    fn apply_models(&self, draft: &mut Draft, mistakes: &mut Vec<Mistake>) {
+        for from_variable in [true, false] {
+            let given = self.model.iter().filter(|given| given.variable.is_some() == from_variable);
+            let located: Vec<Located<String>> = given.map(|given| given.located(MODEL.0)).collect();
+            for model in located.iter().filter(|model| actor_of(model).is_none()) {
+                set_model_of_all(model, draft, mistakes);
+            }
+            for (actor, model) in located.iter().filter_map(actor_of) {
+                set_model_of_one(&actor, &model, draft, mistakes);
+            }
+        }
+    }
+}
+
+impl Override {
+    fn located(&self, option: &str) -> Located<String> {
+        let (name, medium) = match self.variable {
+            Some(variable) => (variable, Medium::Environment),
+            None => (option, Medium::Flag),
+        };
+        // Behind all files and prompts in the list of mistakes.
+        let source = Arc::new(TextSource::new(name, &self.text, medium, usize::MAX));
+        let place = Place::new(&source, 0..self.text.len());
+        Located::new(self.text.clone(), place)
+    }
+}
+
+fn part(of: &Located<String>, start: usize, end: usize) -> Located<String> {
+    let offset = of.place.span().start;
+    let text = of.value.get(start..end).unwrap_or_default().to_owned();
+    Located::new(text, Place::new(of.place.source(), offset + start..offset + end))
+}
+
+fn pieces(of: &Located<String>) -> Vec<Located<String>> {
+    let mut start = 0;
+    let mut pieces = Vec::new();
+    for text in of.value.split(',') {
+        pieces.push(part(of, start, start + text.len()));
+        start += text.len() + 1;
+    }
+    pieces
+}
+
+fn split_at_equals(of: &Located<String>) -> Option<(Located<String>, Located<String>)> {
+    let at = of.value.find('=')?;
+    Some((part(of, 0, at), part(of, at + 1, of.value.len())))
+}
+
+/// `ACTOR=NAME`, where what stands before the sign can name an actor: ids of models may hold one too.
+fn actor_of(given: &Located<String>) -> Option<(Located<String>, Located<String>)> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    split_at_equals(given).filter(|(actor, _)| !actor.value.is_empty() && actor.value.chars().all(fits))
+}
+
+fn set_model_of_all(model: &Located<String>, draft: &mut Draft, mistakes: &mut Vec<Mistake>) {
+    if model.value.trim().is_empty() {
+        return mistakes.push(Mistake::at(&model.place, "the name of a model is missing"));
+    }
+    for actor in &mut draft.actors {
+        let asks = actor.values.text("role").and_then(role).is_some_and(|entry| !entry.spec.asks.is_empty());
+        if asks {
+            let value = Located::new(Value::String(model.value.clone()), model.place.clone());
+            actor.values.set("model", &model.place, value);
+        }
+    }
+}
+
+fn set_model_of_one(actor: &Located<String>, model: &Located<String>, draft: &mut Draft, mistakes: &mut Vec<Mistake>) {
+    if model.value.trim().is_empty() {
+        return mistakes.push(Mistake::at(&model.place, "the name of a model is missing"));
+    }
+    let known: Vec<String> = draft.actors.iter().map(|actor| actor.name.value.clone()).collect();
+    match draft.actors.iter_mut().find(|other| other.name.value == actor.value) {
+        Some(found) => {
+            let value = Located::new(Value::String(model.value.clone()), model.place.clone());
+            found.values.set("model", &actor.place, value);
+        }
+        None => {
+            let message = format!("there is no actor {}{}", quoted(&actor.value), did_you_mean(&actor.value, &known));
+            mistakes.push(Mistake::at(&actor.place, message).hint(format!("actors: {}", listed(known))));
+        }
+    }
+}
+
+fn apply_budget(pair: &Located<String>, draft: &mut Draft, mistakes: &mut Vec<Mistake>) {
+    let known = schema::names_below(TOP_KEYS, "budget");
+    let hint = format!("budgets: {}", listed(&known));
+    let Some((key, value)) = split_at_equals(pair) else {
+        let message = format!("{} is not KEY=VALUE", quoted(&pair.value));
+        return mistakes.push(Mistake::at(&pair.place, message).hint(hint));
+    };
+    let name = key.value.trim();
+    if known.contains(&name) {
+        set(&format!("budget.{name}"), &value, draft, mistakes);
+    } else {
+        let message = format!("{} is not a budget{}", quoted(name), did_you_mean(name, &known));
+        mistakes.push(Mistake::at(&key.place, message).hint(hint));
+    }
+}
+
+/// Sets a top-level key that takes a number or a word.
+fn set(path: &str, given: &Located<String>, draft: &mut Draft, mistakes: &mut Vec<Mistake>) {
+    let Some(key) = schema::find(TOP_KEYS, path) else { return };
+    let text = given.value.trim();
+    let number = text.parse::<u64>().map(Value::from).or_else(|_| text.parse::<f64>().map(Value::from));
+    let value = number.unwrap_or_else(|_| Value::String(text.to_owned()));
+    if key.form.accepts(&value) {
+        draft.values.set(path, &given.place, Located::new(value, given.place.clone()));
+    } else {
+        draft.values.set_broken(path);
+        let message = format!("`{path}` must be {}, not {}", key.form.words(), quoted(text));
+        mistakes.push(Mistake::at(&given.place, message));
+    }
+}

@@ -1,0 +1,224 @@
+//! Every key of a topology file: its type, default and meaning. `config/defaults.toml` and the documents are tested
+//! against these tables.
+
+use serde_json::{Value, json};
+
+/// The type of a key's value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Form {
+    /// A string that is not empty.
+    Text,
+    /// An array of strings.
+    Texts,
+    /// A whole number from `least` to `most`.
+    Whole {
+        /// The smallest.
+        least: u64,
+        /// The largest.
+        most: u64,
+    },
+    /// A whole number from `least` to `most`, or one word.
+    WholeOr {
+        /// The smallest.
+        least: u64,
+        /// The largest.
+        most: u64,
+        /// The word.
+        word: &'static str,
+    },
+    /// A number from 0 to `most`.
+    Number {
+        /// The largest.
+        most: f64,
+    },
+    /// A number from 0, or one word.
+    NumberOr {
+        /// The word.
+        word: &'static str,
+    },
+    /// One of these words.
+    Choice(&'static [&'static str]),
+}
+
+impl Form {
+    /// Whether `value` is of this form.
+    pub fn accepts(self, value: &Value) -> bool {
+        let whole = |least, most| value.as_u64().is_some_and(|number| (least..=most).contains(&number));
+        let number = |most| value.as_f64().is_some_and(|number| (0.0..=most).contains(&number));
+        match self {
+            Self::Text => value.as_str().is_some_and(|text| !text.trim().is_empty()),
+            Self::Texts => value.as_array().is_some_and(|items| items.iter().all(Value::is_string)),
+            Self::Whole { least, most } => whole(least, most),
+            Self::WholeOr { least, most, word } => whole(least, most) || value.as_str() == Some(word),
+            Self::Number { most } => number(most),
+            Self::NumberOr { word } => number(f64::MAX) || value.as_str() == Some(word),
+            Self::Choice(words) => value.as_str().is_some_and(|text| words.contains(&text)),
+        }
+    }
+
+    /// What is accepted, in words.
+    pub fn words(self) -> String {
+        let whole = |least: u64, most: u64| match most {
+            SMALL => format!("a whole number from {least} to {most}"),
+            _ => format!("a whole number from {least}"),
+        };
+        match self {
+            Self::Text => "a string that is not empty".to_owned(),
+            Self::Texts => "an array of strings".to_owned(),
+            Self::Whole { least, most } => whole(least, most),
+            Self::WholeOr { least, most, word } => format!("{} or \"{word}\"", whole(least, most)),
+            Self::Number { most } if most == f64::MAX => "a number from 0".to_owned(),
+            Self::Number { most } => format!("a number from 0 to {most}"),
+            Self::NumberOr { word } => format!("a number from 0 or \"{word}\""),
+            Self::Choice(words) => {
+                let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+                quoted.join(" or ")
+            }
+        }
+    }
+}
+
+/// A key that holds one value.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// Its path: `budget.programs`; for keys of actors, below `actors.NAME`.
+    pub path: &'static str,
+    /// The type of its value.
+    pub form: Form,
+    /// Its value where nothing says otherwise; `None` where it has none.
+    pub default: Option<fn() -> Value>,
+    /// What it means.
+    pub help: &'static str,
+}
+
+/// Largest value of counters that are held in 32 bits.
+const SMALL: u64 = u32::MAX as u64 - 1;
+const LARGE: u64 = i64::MAX as u64;
+/// The word for a limit that is none.
+pub const UNLIMITED: &str = "unlimited";
+const COUNT: Form = Form::WholeOr { least: 0, most: SMALL, word: UNLIMITED };
+
+const fn key(path: &'static str, form: Form, help: &'static str) -> Key {
+    Key { path, form, default: None, help }
+}
+
+const fn with_default(path: &'static str, form: Form, default: fn() -> Value, help: &'static str) -> Key {
+    Key { path, form, default: Some(default), help }
+}
+
+fn unlimited() -> Value {
+    json!(UNLIMITED)
+}
+
+/// The keys of the file itself.
+pub const TOP_KEYS: &[Key] = &[
+    key("name", Form::Text, "name of the arrangement; the file's own name where there is none"),
+    key("description", Form::Text, "what it is, in a sentence"),
+    key("model", Form::Text, "the model of every actor that asks one and names none itself"),
+    key("parameters.temperature", Form::Number { most: f64::MAX }, "softmax temperature; the server's where absent"),
+    key("parameters.top_p", Form::Number { most: 1.0 }, "nucleus sampling; the server's where absent"),
+    key("parameters.max_output_tokens", Form::Whole { least: 1, most: SMALL }, "upper bound of a reply, in tokens"),
+    with_default("parameters.stop", Form::Texts, || json!([]), "strings that end a reply"),
+    with_default("budget.programs", COUNT, unlimited, "programs written by roles and given to an executor"),
+    with_default("budget.model_calls", COUNT, unlimited, "calls of models"),
+    with_default(
+        "budget.tokens",
+        Form::WholeOr { least: 0, most: LARGE, word: UNLIMITED },
+        unlimited,
+        "tokens of prompts and replies; needs `max_output_tokens`, and makes `run.parallel_turns` 1",
+    ),
+    with_default("budget.cost", Form::NumberOr { word: UNLIMITED }, unlimited, "money; needs a model with a price"),
+    with_default("budget.wall_secs", Form::NumberOr { word: UNLIMITED }, unlimited, "seconds by the clock on the wall"),
+    with_default(
+        "budget.gpu_secs",
+        Form::NumberOr { word: UNLIMITED },
+        unlimited,
+        "GPU seconds; needs a model with GPUs",
+    ),
+    with_default("budget.generations", COUNT, unlimited, "rounds after the first drafts"),
+    with_default(
+        "search.parents",
+        Form::Choice(&["last", "best"]),
+        || json!("last"),
+        "without a ranker: the program to repair is the one just judged, or the best so far",
+    ),
+    with_default(
+        "run.parallel_turns",
+        Form::WholeOr { least: 1, most: SMALL, word: UNLIMITED },
+        || json!(4),
+        "turns of one conversation that may be under way",
+    ),
+    with_default(
+        "feedback.timeouts",
+        Form::WholeOr { least: 1, most: SMALL, word: "all" },
+        || json!(1),
+        "timeouts of a program after which its other tests are not run",
+    ),
+    key(
+        "feedback.test_cpu_ms",
+        Form::Whole { least: 1, most: LARGE },
+        "CPU time of one test in ms; the task's where absent",
+    ),
+    with_default(
+        "stop.on",
+        Form::Choice(&["solved"]),
+        || json!("solved"),
+        "what ends a conversation before its budget",
+    ),
+];
+
+/// The keys of `[actors.NAME]`, beside its prompts and settings, which depend on the role.
+pub const ACTOR_KEYS: &[Key] = &[
+    key("role", Form::Text, "what the actor does"),
+    key("model", Form::Text, "the model that it asks"),
+    key("gather", Form::Choice(&["generation"]), "it takes all messages of a generation in one turn"),
+    with_default(
+        "requires",
+        Form::Choice(&["any", "all"]),
+        || json!("any"),
+        "whether a gathering actor goes on without a source that stayed silent",
+    ),
+    key("prompt", Form::Text, "its prompt, where its role has one: NAME/FILE as shipped, or a path that ends in .md"),
+    key("parameters.temperature", Form::Number { most: f64::MAX }, "as [parameters], for this actor"),
+    key("parameters.top_p", Form::Number { most: 1.0 }, "as [parameters], for this actor"),
+    key("parameters.max_output_tokens", Form::Whole { least: 1, most: SMALL }, "as [parameters], for this actor"),
+    key("parameters.stop", Form::Texts, "as [parameters], for this actor"),
+];
+
+/// Keys of the top level that shape the arrangement rather than hold one value.
+pub const TOP_SHAPES: &[&str] = &["extends", "actors", "edges", "remove_actors", "remove_edges", "replace_edges"];
+
+/// Tables of an actor whose keys depend on its role.
+pub const ACTOR_TABLES: &[&str] = &["prompts", "settings"];
+
+/// The keys of one edge.
+pub const EDGE_KEYS: &[&str] = &["from", "to", "when"];
+
+/// The words of `when`.
+pub const WHEN_WORDS: &[&str] = &["always", "failed", "passed"];
+
+/// The key of `keys` with this path.
+pub fn find(keys: &'static [Key], path: &str) -> Option<&'static Key> {
+    keys.iter().find(|key| key.path == path)
+}
+
+/// The names directly below `section` (empty for the top): keys and tables, each once.
+pub fn names_below(keys: &'static [Key], section: &str) -> Vec<&'static str> {
+    let mut names: Vec<&str> = Vec::new();
+    for key in keys {
+        let below = match section {
+            "" => Some(key.path),
+            section => key.path.strip_prefix(section).and_then(|rest| rest.strip_prefix('.')),
+        };
+        let Some(name) = below.and_then(|below| below.split('.').next()) else { continue };
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// The names of the tables among `keys`.
+pub fn is_section(keys: &'static [Key], name: &str) -> bool {
+    keys.iter().any(|key| key.path.split_once('.').is_some_and(|(section, _)| section == name))
+}

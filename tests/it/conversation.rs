@@ -1,0 +1,240 @@
+//! Conversations on a real actor system: determinism at any concurrency, panics that cost one turn, interrupts.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+    time::{Duration, Instant},
+};
+
+use rolecall::{
+    agents::ROLES,
+    conversation::{ConversationRecord, Outcome, hold},
+    llm::scripted::{Line, Scripted},
+    messages::{Kind, Message},
+    runtime::{Fault, TurnRecord, Watch},
+    sandbox::SandboxError,
+    topology::{BudgetLimits, Plan},
+};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    stage::{MadeUpSandbox, assignment, company, hold_all, on_stage, talkative},
+    support::{chain, node, plan, seidr, task},
+};
+
+/// What took effect, without times.
+fn story(record: &ConversationRecord) -> Vec<String> {
+    let line =
+        |turn: &Arc<TurnRecord>| format!("{} {} {:?} {:?}", turn.seq, turn.actor, turn.programs, turn.messages());
+    let end = &record.end;
+    let mut story: Vec<String> = record.turns.iter().map(line).collect();
+    story.push(format!("{:?} {:?} {:?} {:?} {:?}", end.outcome, end.solved, end.best, end.best_score, end.spend));
+    story
+}
+
+/// The learner and teacher cast: every role that the SEIDR cast lacks.
+fn school() -> Plan {
+    plan(
+        vec![
+            node("learner", "learner", json!({})),
+            node("executor", "executor", json!({})),
+            node("teacher", "teacher", json!({})),
+        ],
+        &[("task", "learner"), ("learner", "executor"), ("executor", "teacher"), ("teacher", "learner")],
+        4,
+        BudgetLimits { programs: Some(5), ..Default::default() },
+    )
+}
+
+#[test]
+fn the_same_story_at_concurrency_1_and_64_and_twice() {
+    on_stage(async {
+        let company = company(seidr(2, 4, 20), talkative(), MadeUpSandbox::by_text(), None);
+        let one = hold_all(&company, &task(5, None), 64, 1).await;
+        let many = hold_all(&company, &task(5, None), 64, 64).await;
+        for (one, many) in one.iter().zip(&many) {
+            assert_eq!(story(one), story(many));
+            assert_eq!(one.end.spend.programs, 20);
+        }
+        assert_ne!(story(&one[0]), story(&one[1]), "two samples are two conversations");
+    });
+}
+
+/// Panics at the first attempt of turn `at`.
+fn panics_once_at(at: u32) -> Watch {
+    let calls = Arc::new(AtomicUsize::new(0));
+    Arc::new(move |_, seq| {
+        if seq == at && calls.fetch_add(1, SeqCst) == 0 {
+            panic!("injected at turn {seq}");
+        }
+    })
+}
+
+#[test]
+fn a20_a_panic_in_any_role_at_any_step_costs_that_attempt_only() {
+    on_stage(async {
+        for (make, turns) in [(seidr as fn(u32, u32, u32) -> Plan, 24), (chain, 24)] {
+            let calm = company(make(2, 4, 12), talkative(), MadeUpSandbox::by_text(), None);
+            let calm = hold_all(&calm, &task(5, None), 1, 1).await;
+            for at in 0..turns {
+                let watch = panics_once_at(at);
+                let company = company(make(2, 4, 12), talkative(), MadeUpSandbox::by_text(), Some(watch));
+                let record = hold_all(&company, &task(5, None), 1, 1).await.remove(0);
+                assert_eq!(story(&record), story(&calm[0]), "a panic at turn {at} changed the story");
+                let hurt = record.turns.iter().find(|turn| turn.seq == at).unwrap();
+                assert_eq!(hurt.attempts.len(), 2);
+                assert!(
+                    matches!(&hurt.attempts[0].result, Err(Fault::Panic { message }) if message.contains("injected"))
+                );
+            }
+        }
+    });
+}
+
+#[test]
+fn a20_an_actor_that_keeps_panicking_ends_its_own_conversation_by_name_and_no_other() {
+    on_stage(async {
+        let model = Arc::new(Scripted::with(|request, _| {
+            if request.draw.sample == 2 { Line::panic("boom") } else { Line::say("```python\ndef f(x): return x\n```") }
+        }));
+        let company = company(school(), model, MadeUpSandbox::by_text(), None);
+        let started = Instant::now();
+        let records = hold_all(&company, &task(2, None), 5, 2).await;
+        assert!(started.elapsed() < Duration::from_secs(10));
+        for (sample, record) in records.iter().enumerate() {
+            if sample == 2 {
+                assert_eq!(record.end.outcome, Outcome::Failed);
+                assert_eq!(record.end.outcome_detail.as_deref(), Some("learner, turn 0: panicked: boom"));
+            } else {
+                assert!(record.end.solved, "{:?}", record.end);
+            }
+        }
+    });
+}
+
+#[test]
+fn every_registered_role_starts_accepts_says_what_it_may_and_survives_a_panic() {
+    on_stage(async {
+        for role in ROLES {
+            let (plan, actor) = if ["learner", "teacher"].contains(&role.spec.name) {
+                (school(), role.spec.name)
+            } else {
+                (seidr(2, 4, 12), role.spec.name)
+            };
+            let first = Arc::new(AtomicUsize::new(0));
+            let watch: Watch = Arc::new(move |name, _| {
+                if name.0 == actor && first.fetch_add(1, SeqCst) == 0 {
+                    panic!("injected");
+                }
+            });
+            let company = company(plan, talkative(), MadeUpSandbox::by_text(), Some(watch));
+            let record = hold_all(&company, &task(5, None), 1, 1).await.remove(0);
+            let turns: Vec<_> = record.turns.iter().filter(|turn| turn.role == role.spec.name).collect();
+            assert!(turns.len() > 1, "{actor} took no turn after its panic");
+            assert_eq!(turns.iter().filter(|turn| turn.attempts.len() == 2).count(), 1, "{actor}");
+            let mut accepted: Vec<Kind> = Vec::new();
+            for turn in turns {
+                assert!(turn.fault().is_none(), "{actor}: {:?}", turn.fault());
+                accepted.extend(turn.inbox.iter().map(Message::kind));
+                assert!(turn.messages().iter().all(|message| role.spec.emits.contains(&message.kind())), "{actor}");
+            }
+            assert!(accepted.iter().all(|kind| role.spec.accepts.contains(kind)), "{actor}");
+            // Keys of the settings that are listed are the keys that there are.
+            let listed: Vec<&str> = role.spec.settings.iter().map(|key| key.name).collect();
+            assert_eq!(listed, role.default_settings().keys().collect::<Vec<_>>(), "{actor}");
+        }
+    });
+}
+
+#[test]
+fn a21_a_burst_of_reports_loses_none() {
+    on_stage(async {
+        let mut plan = seidr(2, u32::MAX, 120);
+        plan.nodes[0] = node("synthesizer", "synthesizer", json!({ "drafts": 120 }));
+        let sandbox = MadeUpSandbox::by_text();
+        let company = company(plan, talkative(), sandbox.clone(), None);
+        let record = hold_all(&company, &task(5, None), 1, 1).await.remove(0);
+        assert_eq!(record.end.spend.programs, 120);
+        assert_eq!(sandbox.executions.load(SeqCst), 120);
+    });
+}
+
+#[test]
+fn a22_more_conversations_than_permits_all_finish() {
+    on_stage(async {
+        let company = company(school(), talkative(), MadeUpSandbox::by_text(), None);
+        let records = hold_all(&company, &task(3, None), 9, 2).await;
+        assert!(records.iter().all(|record| record.end.outcome == Outcome::BudgetPrograms));
+    });
+}
+
+#[test]
+fn a16_a_deadline_is_kept_while_mail_keeps_coming() {
+    on_stage(async {
+        let mut plan = chain(1, 4, 1_000_000);
+        plan.budget = BudgetLimits { programs: Some(1_000_000), wall_secs: Some(0.5), ..Default::default() };
+        let company = company(plan, talkative(), MadeUpSandbox::by_text(), None);
+        let started = Instant::now();
+        let record = hold(company, assignment(task(5, None), 0), CancellationToken::new()).await.unwrap();
+        assert_eq!(record.end.outcome, Outcome::BudgetWall);
+        assert!(!record.end.deterministic);
+        assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
+    });
+}
+
+#[test]
+fn an_interrupt_ends_a_conversation_that_waits_for_a_model() {
+    on_stage(async {
+        let model = Arc::new(Scripted::with(|_, _| Line::say("late").delay(Duration::from_secs(600))));
+        let company = company(school(), model, MadeUpSandbox::by_text(), None);
+        let stop = CancellationToken::new();
+        let conversation = hold(company, assignment(task(5, None), 0), stop.clone());
+        let interrupt = async {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            stop.cancel();
+        };
+        let (record, ()) = futures_util::future::join(conversation, interrupt).await;
+        assert_eq!(record.unwrap().end.outcome, Outcome::Cancelled);
+    });
+}
+
+#[test]
+fn a_fault_of_the_machine_is_retried_once_and_is_never_a_wrong_answer() {
+    on_stage(async {
+        for failures in [1, 2] {
+            let calls = AtomicUsize::new(0);
+            let sandbox = MadeUpSandbox::new(move |job| {
+                if calls.fetch_add(1, SeqCst) < failures {
+                    return Err(SandboxError::Harness("no slot".to_owned()));
+                }
+                Ok(crate::support::judgement(&vec![true; job.tests.len()]))
+            });
+            let company = company(school(), talkative(), sandbox, None);
+            let record = hold_all(&company, &task(2, None), 1, 1).await.remove(0);
+            if failures == 1 {
+                assert_eq!(record.end.outcome, Outcome::TestsPassed);
+            } else {
+                assert_eq!(record.end.outcome, Outcome::Failed);
+                assert!(record.end.infrastructure_error);
+            }
+        }
+    });
+}
+
+#[test]
+fn a_reply_without_a_program_is_asked_for_once_more_and_then_spent() {
+    on_stage(async {
+        let model = Arc::new(Scripted::with(|_, _| Line::say("I would rather not.")));
+        let sandbox = MadeUpSandbox::by_text();
+        let company = company(school(), model.clone(), sandbox.clone(), None);
+        let record = hold_all(&company, &task(2, None), 1, 1).await.remove(0);
+        assert_eq!(record.end.outcome, Outcome::BudgetPrograms);
+        assert_eq!(record.end.spend.programs, 5);
+        assert_eq!(sandbox.executions.load(SeqCst), 0, "there was nothing to run");
+        let drafts = record.turns.iter().find(|turn| turn.role == "learner").unwrap();
+        assert_eq!(drafts.attempts[0].log.calls.len(), 2);
+    });
+}
