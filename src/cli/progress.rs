@@ -31,13 +31,7 @@ impl Progress {
             bar.enable_steady_tick(Duration::from_millis(120));
             bar
         });
-        Self {
-            bar,
-            planned,
-            finished: AtomicU64::new(0),
-            solved: AtomicU64::new(0),
-            programs: AtomicU64::new(0),
-        }
+        Self { bar, planned, finished: AtomicU64::new(0), solved: AtomicU64::new(0), programs: AtomicU64::new(0) }
     }
 
     /// A turn of an executor took effect.
