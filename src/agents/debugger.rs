@@ -7,7 +7,7 @@ use crate::{
     domain::Slots,
     llm::Purpose,
     messages::{Diagnosis, ExecutionReport, Kind, Message},
-    runtime::{Fault, Inlets, Receives, Role, RoleEntry, RoleSpec, Seat, SettingKey, SettingsError, Turn},
+    runtime::{Fault, Inlets, PromptKey, Receives, Role, RoleEntry, RoleSpec, Seat, SettingKey, SettingsError, Turn},
 };
 
 pub(super) static ROLE: RoleEntry = RoleEntry::of::<Debugger>();
@@ -39,7 +39,7 @@ impl Role for Debugger {
         gathers: false,
         evaluates: false,
         asks: &[(Kind::Diagnosis, Purpose::Repair), (Kind::ExecutionReport, Purpose::Repair)],
-        prompts: &[("repair", "debugger/repair")],
+        prompts: &[PromptKey { key: "repair", default: "debugger/repair", purpose: Purpose::Repair }],
         settings: &[SettingKey { name: "repairs", help: writing::REPAIRS_HELP }],
     };
 

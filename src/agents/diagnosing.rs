@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::prompt_data;
 use crate::{
-    llm::{ChatMessage, ModelError, Purpose, Subject},
+    llm::{ModelError, Purpose, Subject},
     messages::{Diagnosis, DiagnosisForm, DiagnosisSource, ExecutionReport, Message},
     prompts::PromptData,
     runtime::{Ask, Fault, Metered, NoteValue, SettingKey, Turn},
@@ -66,7 +65,7 @@ pub(super) async fn diagnose(
     turn: &Turn,
 ) -> Result<Vec<Message>, Fault> {
     let Some(report) = inbox.first() else { return Ok(Vec::new()) };
-    let data = prompt_data::for_report(turn, report, None);
+    let subject = subject(report, turn);
     let wanted = settings.diagnoses.get() as usize;
     let model = turn.model().filter(|model| match settings.instruction {
         Instruction::Auto => model.answers(Purpose::Diagnose),
@@ -74,9 +73,9 @@ pub(super) async fn diagnose(
         Instruction::Static => false,
     });
     let (texts, source) = match model {
-        Some(model) => (ask_model(&model, &data, report, wanted, turn).await?, DiagnosisSource::Model),
+        Some(model) => (ask_model(&model, &subject, wanted).await?, DiagnosisSource::Model),
         // The same words twice are one diagnosis: a static template has only one to give.
-        None => (vec![restate(&data, turn)?], DiagnosisSource::StaticTemplate),
+        None => (vec![restate(&subject, turn)?], DiagnosisSource::StaticTemplate),
     };
     let word = if source == DiagnosisSource::Model { "model" } else { "static" };
     turn.note("instruction", NoteValue::Text(word.to_owned()));
@@ -92,26 +91,23 @@ pub(super) async fn diagnose(
     Ok(diagnoses.collect())
 }
 
-async fn ask_model(
-    model: &Metered<'_>,
-    data: &PromptData,
-    report: &Arc<ExecutionReport>,
-    wanted: usize,
-    turn: &Turn,
-) -> Result<Vec<String>, Fault> {
+fn subject(report: &Arc<ExecutionReport>, turn: &Turn) -> Subject {
+    Subject {
+        task: turn.task().clone(),
+        program: report.candidate.program.clone(),
+        judgement: Some(report.judgement.clone()),
+        diagnosis: None,
+        profile: None,
+        seen: Arc::new(turn.history().clone()),
+        siblings: Vec::new(),
+    }
+}
+
+async fn ask_model(model: &Metered<'_>, subject: &Subject, wanted: usize) -> Result<Vec<String>, Fault> {
     let mut texts = Vec::new();
     while texts.len() < wanted {
-        let subject = Subject {
-            task: turn.task().clone(),
-            program: report.candidate.program.clone(),
-            judgement: Some(report.judgement.clone()),
-            diagnosis: None,
-            profile: None,
-            seen: Arc::new(turn.history().clone()),
-            siblings: Vec::new(),
-        };
         let choices = u32::try_from(wanted - texts.len()).unwrap_or(u32::MAX);
-        let ask = Ask { purpose: Purpose::Diagnose, prompt: "diagnose", data: data.clone(), subject, choices };
+        let ask = Ask { purpose: Purpose::Diagnose, prompt: "diagnose", subject: subject.clone(), choices };
         match model.ask(ask).await {
             Ok(reply) if reply.choices.is_empty() => break,
             Ok(reply) => texts.extend(reply.choices.into_iter().map(|choice| choice.text)),
@@ -124,10 +120,7 @@ async fn ask_model(
     Ok(texts)
 }
 
-fn restate(data: &PromptData, turn: &Turn) -> Result<String, Fault> {
-    let prompt = turn.seat().prompts.get("static");
-    let prompt = prompt.ok_or_else(|| Fault::Setup(format!("{} has no prompt `static`", turn.seat().actor)))?;
-    let messages = prompt.render(data).map_err(|error| Fault::Setup(error.to_string()))?;
-    let contents: Vec<&str> = messages.iter().map(|message: &ChatMessage| message.content.as_str()).collect();
-    Ok(contents.join("\n\n"))
+fn restate(subject: &Subject, turn: &Turn) -> Result<String, Fault> {
+    let prompt = turn.seat().prompt("static")?;
+    prompt.render_text(&PromptData::new(Purpose::Diagnose, subject)).map_err(|error| Fault::Setup(error.to_string()))
 }

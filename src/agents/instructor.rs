@@ -4,7 +4,7 @@ use super::diagnosing::{self, Settings};
 use crate::{
     llm::Purpose,
     messages::{DiagnosisForm, ExecutionReport, Kind, Message},
-    runtime::{Fault, Inlets, Receives, Role, RoleEntry, RoleSpec, Seat, SettingsError, Turn},
+    runtime::{Fault, Inlets, PromptKey, Receives, Role, RoleEntry, RoleSpec, Seat, SettingsError, Turn},
 };
 
 pub(super) static ROLE: RoleEntry = RoleEntry::of::<Instructor>();
@@ -23,7 +23,7 @@ impl Role for Instructor {
         gathers: false,
         evaluates: false,
         asks: &[(Kind::ExecutionReport, Purpose::Diagnose)],
-        prompts: &[("diagnose", "instructor/bug_summary"), ("static", "instructor/static")],
+        prompts: &[PromptKey { key: "diagnose", default: "instructor/bug_summary", purpose: Purpose::Diagnose }, PromptKey { key: "static", default: "instructor/static", purpose: Purpose::Diagnose }],
         settings: diagnosing::KEYS,
     };
 

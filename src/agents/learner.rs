@@ -7,7 +7,7 @@ use crate::{
     domain::Slots,
     llm::Purpose,
     messages::{Diagnosis, ExecutionReport, Kind, Message, TaskMessage},
-    runtime::{Fault, Inlets, Receives, Role, RoleEntry, RoleSpec, Seat, SettingKey, SettingsError, Turn},
+    runtime::{Fault, Inlets, PromptKey, Receives, Role, RoleEntry, RoleSpec, Seat, SettingKey, SettingsError, Turn},
 };
 
 pub(super) static ROLE: RoleEntry = RoleEntry::of::<Learner>();
@@ -44,7 +44,7 @@ impl Role for Learner {
             (Kind::Diagnosis, Purpose::Repair),
             (Kind::ExecutionReport, Purpose::Repair),
         ],
-        prompts: &[("draft", "learner/draft"), ("repair", "learner/repair")],
+        prompts: &[PromptKey { key: "draft", default: "learner/draft", purpose: Purpose::Draft }, PromptKey { key: "repair", default: "learner/repair", purpose: Purpose::Repair }],
         settings: &[
             SettingKey { name: "drafts", help: writing::DRAFTS_HELP },
             SettingKey { name: "repairs", help: writing::REPAIRS_HELP },

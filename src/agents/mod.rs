@@ -5,7 +5,6 @@ mod diagnosing;
 mod executor;
 mod instructor;
 mod learner;
-mod prompt_data;
 mod ranker;
 mod synthesizer;
 mod teacher;

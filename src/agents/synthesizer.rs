@@ -7,7 +7,7 @@ use crate::{
     domain::Slots,
     llm::Purpose,
     messages::{Kind, Message, TaskMessage},
-    runtime::{Fault, Inlets, Receives, Role, RoleEntry, RoleSpec, Seat, SettingKey, SettingsError, Turn},
+    runtime::{Fault, Inlets, PromptKey, Receives, Role, RoleEntry, RoleSpec, Seat, SettingKey, SettingsError, Turn},
 };
 
 pub(super) static ROLE: RoleEntry = RoleEntry::of::<Synthesizer>();
@@ -39,7 +39,7 @@ impl Role for Synthesizer {
         gathers: false,
         evaluates: false,
         asks: &[(Kind::Task, Purpose::Draft)],
-        prompts: &[("draft", "synthesizer/draft")],
+        prompts: &[PromptKey { key: "draft", default: "synthesizer/draft", purpose: Purpose::Draft }],
         settings: &[SettingKey { name: "drafts", help: writing::DRAFTS_HELP }],
     };
 

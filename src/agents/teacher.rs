@@ -4,7 +4,7 @@ use super::diagnosing::{self, Settings};
 use crate::{
     llm::Purpose,
     messages::{DiagnosisForm, ExecutionReport, Kind, Message},
-    runtime::{Fault, Inlets, Receives, Role, RoleEntry, RoleSpec, Seat, SettingsError, Turn},
+    runtime::{Fault, Inlets, PromptKey, Receives, Role, RoleEntry, RoleSpec, Seat, SettingsError, Turn},
 };
 
 pub(super) static ROLE: RoleEntry = RoleEntry::of::<Teacher>();
@@ -23,7 +23,7 @@ impl Role for Teacher {
         gathers: false,
         evaluates: false,
         asks: &[(Kind::ExecutionReport, Purpose::Diagnose)],
-        prompts: &[("diagnose", "teacher/chain_of_repair"), ("static", "teacher/static")],
+        prompts: &[PromptKey { key: "diagnose", default: "teacher/chain_of_repair", purpose: Purpose::Diagnose }, PromptKey { key: "static", default: "teacher/static", purpose: Purpose::Diagnose }],
         settings: diagnosing::KEYS,
     };
 

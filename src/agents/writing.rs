@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use super::prompt_data;
 use crate::{
     domain::{Program, Slots},
     ids::MessageId,
     llm::{Choice, ModelError, Purpose, Sibling, Subject},
     messages::{Candidate, Diagnosis, ExecutionReport, Message, Origin, TaskMessage},
-    prompts::{PromptData, extract_program},
+    prompts::extract_program,
     runtime::{Ask, Fault, SettingsError, Turn},
 };
 
@@ -39,9 +38,7 @@ pub(super) async fn draft(inbox: &[Arc<TaskMessage>], turn: &Turn) -> Result<Vec
     let Some(message) = inbox.first() else { return Ok(Vec::new()) };
     let starter = message.starter.as_ref().and_then(|starter| starter.program.clone());
     let subject = subject(turn, starter);
-    let work =
-        Work { purpose: Purpose::Draft, prompt: "draft", data: prompt_data::for_draft(turn), subject, parent: None };
-    write(work, turn).await
+    write(Work { purpose: Purpose::Draft, prompt: "draft", subject, parent: None }, turn).await
 }
 
 /// Repairs the program of a report, from its test results alone.
@@ -65,9 +62,8 @@ async fn repair(report: &ExecutionReport, diagnosis: Option<&str>, turn: &Turn) 
     }
     let siblings = turn.history().judged_children(report.candidate.id);
     subject.siblings = siblings.iter().filter_map(|sibling| as_sibling(sibling)).collect();
-    let data = prompt_data::for_report(turn, report, diagnosis);
     let parent = Some(report.candidate.id);
-    write(Work { purpose: Purpose::Repair, prompt: "repair", data, subject, parent }, turn).await
+    write(Work { purpose: Purpose::Repair, prompt: "repair", subject, parent }, turn).await
 }
 
 fn as_sibling(report: &ExecutionReport) -> Option<Sibling> {
@@ -90,7 +86,6 @@ fn subject(turn: &Turn, program: Option<Arc<Program>>) -> Subject {
 struct Work {
     purpose: Purpose,
     prompt: &'static str,
-    data: PromptData,
     subject: Subject,
     parent: Option<MessageId>,
 }
@@ -130,7 +125,6 @@ async fn gather_replies(
         let ask = Ask {
             purpose: work.purpose,
             prompt: work.prompt,
-            data: work.data.clone(),
             subject: work.subject.clone(),
             choices,
         };

@@ -82,9 +82,12 @@ mod tests {
 
     #[test]
     fn elements_keep_their_text_and_place() {
-        let text = "[ {\"a\": \"],\\\"[\"},\n  [1, {\"b\": 2}]\n, 3 ]\n";
+        let text = "[ {\"a\": \"],\\\"[\"},\n  [1, {\"b\": 2}]\n, 3, \"é\", 4 ]\n";
         let found: Vec<_> = elements(text).ok().unwrap().iter().map(|e| (e.text.trim(), e.line, e.column)).collect();
-        assert_eq!(found, [("{\"a\": \"],\\\"[\"}", 1, 3), ("[1, {\"b\": 2}]", 2, 3), ("3", 3, 3)]);
+        assert_eq!(
+            found,
+            [("{\"a\": \"],\\\"[\"}", 1, 3), ("[1, {\"b\": 2}]", 2, 3), ("3", 3, 3), ("\"é\"", 3, 6), ("4", 3, 11)]
+        );
         assert!(elements("[]").ok().unwrap().is_empty());
     }
 

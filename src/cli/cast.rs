@@ -2,11 +2,11 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::exit::{Exit, Failure};
+use super::exit::Failure;
 use crate::{
     domain::Problem,
     ids::ActorName,
-    llm::{ChatModel, ModelError, openai::OpenAi, templates::Templates},
+    llm::{ChatModel, templates::Templates},
     prompts::Prompt,
     topology::Plan,
 };
@@ -72,11 +72,7 @@ async fn connect(name: &str) -> Result<(Arc<dyn ChatModel>, Vec<String>), Failur
     if name == "templates" {
         return Ok((Arc::new(Templates::new()), Vec::new()));
     }
-    let (model, warnings) = OpenAi::by_name(name).await.map_err(|error| {
-        let exit = if matches!(error, ModelError::Refused { .. }) { Exit::Refused } else { Exit::Usage };
-        Failure { exit, message: format!("model {name}: {error}") }
-    })?;
-    Ok((Arc::new(model), warnings))
+    Err(Failure::usage(format!("model {name} is not available yet")))
 }
 
 /// Parses every prompt of every actor.
@@ -87,11 +83,12 @@ pub fn prompts(plan: &Plan) -> Result<Prompts, Failure> {
     let (mut prompts, mut mistakes) = (Prompts::new(), Vec::new());
     for node in &plan.nodes {
         for (key, reference) in &node.prompts {
-            match Prompt::load(&reference.reference, &reference.text) {
+            let Some(prompt) = node.spec.prompts.iter().find(|prompt| prompt.key == key) else { continue };
+            match Prompt::load(prompt.purpose, &reference.reference, &reference.text) {
                 Ok(prompt) => {
                     prompts.entry(node.name.clone()).or_default().insert(key.clone(), Arc::new(prompt));
                 }
-                Err(error) => mistakes.push(error.to_string()),
+                Err(errors) => mistakes.extend(errors.iter().map(ToString::to_string)),
             }
         }
     }

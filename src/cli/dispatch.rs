@@ -3,7 +3,7 @@ use clap::Parser;
 use super::{
     args::{Cli, Verb},
     exit::{Exit, Failure},
-    judge, machine, terminal,
+    judge, machine, run, terminal,
 };
 
 /// Parses the arguments, carries them out, and gives the exit code.
@@ -29,6 +29,7 @@ pub fn main() -> u8 {
 fn carry_out(cli: Cli) -> Result<Exit, Failure> {
     match cli.verb {
         Verb::Judge(args) => on_actors(async move { judge::judge(&args).await }),
+        Verb::Run(args) => on_actors(run::run(args)),
         _ => Ok(Exit::Bug),
     }
 }

@@ -1,14 +1,18 @@
 //! The command line: one file per verb.
 
-pub mod args;
+mod args;
+mod cast;
 mod dispatch;
 mod events;
 mod exit;
+mod explain;
 mod judge;
 mod machine;
 mod problems;
 mod progress;
+mod run;
 mod summary;
 mod terminal;
+mod watching;
 
 pub use dispatch::main;

@@ -6,6 +6,7 @@ mod chat;
 mod error;
 mod model;
 pub mod openai;
+mod reasoning;
 pub mod scripted;
 pub mod templates;
 
@@ -16,3 +17,4 @@ pub use chat::{
 };
 pub use error::ModelError;
 pub use model::{ChatModel, ModelInfo};
+pub use reasoning::split_reasoning;

@@ -1,22 +1,19 @@
-//! TEMPORARY stand-in until the prompts branch is merged.
-use crate::llm::ChatMessage;
-/// x
-#[derive(Clone, Debug, Default)]
-pub struct PromptData {}
-/// x
-pub struct Prompt {}
-/// x
-#[derive(Debug, thiserror::Error)]
-#[error("x")]
-pub struct PromptError {}
-impl Prompt {
-    /// x
-    pub fn render(&self, _d: &PromptData) -> Result<Vec<ChatMessage>, PromptError> {
-        Ok(vec![])
-    }
-}
+//! Prompts: their files, their rendering (minijinja), and the extraction of programs from replies.
 
-/// x
-pub fn extract_program(reply: &str, _task: &crate::domain::Task) -> Option<String> {
-    Some(reply.to_owned())
-}
+mod assembly;
+mod data;
+mod error;
+mod extract;
+mod fences;
+mod names;
+mod parts;
+mod prompt;
+mod python;
+mod template;
+mod unfenced;
+
+pub use assembly::assemble;
+pub use data::{FailingTest, FaultyLine, PromptData, ReportData, TaskData};
+pub use error::{Place, PromptError};
+pub use extract::extract_program;
+pub use prompt::{Prompt, PromptHash};

@@ -11,8 +11,6 @@ pub struct Ask<'a> {
     pub purpose: Purpose,
     /// Key of the prompt to render.
     pub prompt: &'a str,
-    /// What to render it with.
-    pub data: PromptData,
     /// What the prompt is about.
     pub subject: Subject,
     /// How many choices.
@@ -47,7 +45,7 @@ impl<'a> Metered<'a> {
     /// [`Fault::Setup`] where the prompt cannot be rendered, [`Fault::Cancelled`] where the conversation ended meanwhile.
     pub async fn ask(&self, ask: Ask<'_>) -> Result<ChatReply, Fault> {
         let seat = self.turn.seat();
-        let messages = if self.model.reads_prompt() { self.render(ask.prompt, &ask.data)? } else { Vec::new() };
+        let messages = if self.model.reads_prompt() { self.render(&ask)? } else { Vec::new() };
         let ordinal = self.admit(&messages, ask.choices).map_err(Fault::Model)?;
         let request = ChatRequest {
             purpose: ask.purpose,
@@ -71,10 +69,10 @@ impl<'a> Metered<'a> {
         })
     }
 
-    fn render(&self, key: &str, data: &PromptData) -> Result<Vec<ChatMessage>, Fault> {
-        let prompt = self.turn.seat().prompts.get(key);
-        let prompt = prompt.ok_or_else(|| Fault::Setup(format!("this seat has no prompt `{key}`")))?;
-        prompt.render(data).map_err(|error| Fault::Setup(error.to_string()))
+    fn render(&self, ask: &Ask<'_>) -> Result<Vec<ChatMessage>, Fault> {
+        let prompt = self.turn.seat().prompt(ask.prompt)?;
+        let data = PromptData::new(ask.purpose, &ask.subject);
+        prompt.render(&data).map_err(|error| Fault::Setup(error.to_string()))
     }
 
     /// Checks the allowance; gives the call's ordinal within the turn.

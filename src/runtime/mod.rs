@@ -21,7 +21,7 @@ pub use history::{History, HistoryLog};
 pub use inlets::{Cast, Inlets, Routed};
 pub use metered::{Ask, Metered};
 pub use record::{Allowance, BudgetKind, CallRecord, ExecutionRecord, Finished, Note, NoteValue, TurnLog, TurnRecord};
-pub use role::{Receives, Role, RoleSpec, SettingKey, SettingsError};
+pub use role::{PromptKey, Receives, Role, RoleSpec, SettingKey, SettingsError};
 pub use role_actor::{RoleActor, start_role};
 pub use seat::{Scene, Seat, Watch};
 pub use ticket::{Envelope, Settled, Ticket};

@@ -21,6 +21,17 @@ pub struct SettingKey {
     pub help: &'static str,
 }
 
+/// One prompt of a role.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PromptKey {
+    /// The key under `[actors.NAME.prompts]`.
+    pub key: &'static str,
+    /// The embedded prompt used by default.
+    pub default: &'static str,
+    /// What it asks for, which says what it can show.
+    pub purpose: Purpose,
+}
+
 /// What the graph needs to know of a role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoleSpec {
@@ -38,8 +49,8 @@ pub struct RoleSpec {
     pub evaluates: bool,
     /// What it asks a model for, by the kind received. Empty for roles that ask none.
     pub asks: &'static [(Kind, Purpose)],
-    /// Prompts that it renders: the key under `[actors.NAME.prompts]` and the embedded prompt used by default.
-    pub prompts: &'static [(&'static str, &'static str)],
+    /// Prompts that it renders.
+    pub prompts: &'static [PromptKey],
     /// Keys of its settings.
     pub settings: &'static [SettingKey],
 }

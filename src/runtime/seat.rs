@@ -3,6 +3,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+use super::Fault;
 use crate::{
     domain::{Profile, ProgramHash, Task},
     ids::{ActorName, ConversationId, Seq},
@@ -44,4 +45,15 @@ pub struct Seat {
     pub prompts: BTreeMap<String, Arc<Prompt>>,
     /// What all actors share.
     pub scene: Arc<Scene>,
+}
+
+impl Seat {
+    /// The prompt under this key.
+    ///
+    /// # Errors
+    /// [`Fault::Setup`] where the seat has none.
+    pub fn prompt(&self, key: &str) -> Result<&Prompt, Fault> {
+        let prompt = self.prompts.get(key).map(Arc::as_ref);
+        prompt.ok_or_else(|| Fault::Setup(format!("{} has no prompt `{key}`", self.actor)))
+    }
 }

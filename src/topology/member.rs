@@ -11,7 +11,7 @@ use crate::{
     ids::ActorName,
     llm::{Capabilities, Parameters},
     messages::Kind,
-    runtime::RoleEntry,
+    runtime::{PromptKey, RoleEntry},
 };
 
 use super::{
@@ -193,7 +193,7 @@ impl Looking<'_, '_> {
 
     fn prompts(&mut self, entry: &RoleEntry) -> BTreeMap<String, PromptRef> {
         let values = &self.actor.values;
-        let keys: Vec<&str> = entry.spec.prompts.iter().map(|(key, _)| *key).collect();
+        let keys: Vec<&str> = entry.spec.prompts.iter().map(|prompt| prompt.key).collect();
         for (name, written) in values.below("prompts").filter(|(name, _)| !keys.contains(name)) {
             let place = values.key_place(&format!("prompts.{name}")).unwrap_or(&written.place);
             self.mistakes.push(unknown_key(name, place, &self.path("prompts"), &keys));
@@ -211,7 +211,7 @@ impl Looking<'_, '_> {
             self.mistakes.push(Mistake::at(place, message).hint(hint));
         }
         let mut prompts = BTreeMap::new();
-        for (key, default) in entry.spec.prompts {
+        for PromptKey { key, default, purpose } in entry.spec.prompts {
             let path = format!("prompts.{key}");
             let alone = values.get("prompt").filter(|_| keys.len() == 1);
             let written = match (values.get(&path), alone) {
@@ -231,9 +231,9 @@ impl Looking<'_, '_> {
                 }
                 None => (*default, &self.actor.name.place),
             };
-            match load_prompt(reference, place) {
+            match load_prompt(*purpose, reference, place) {
                 Ok(prompt) => drop(prompts.insert((*key).to_owned(), prompt)),
-                Err(mistake) => self.mistakes.push(mistake),
+                Err(mistakes) => self.mistakes.extend(mistakes),
             }
         }
         prompts

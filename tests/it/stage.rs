@@ -15,7 +15,7 @@ use rolecall::{
     },
     domain::{Isolation, Judgement, Problem, Profile, Task},
     ids::{ActorName, RunId},
-    llm::{ChatModel, scripted::Scripted},
+    llm::{ChatModel, Purpose, scripted::Scripted},
     prompts::Prompt,
     runtime::{TurnRecord, Watch},
     sandbox::{Job, Sandbox, SandboxError},
@@ -101,7 +101,7 @@ pub fn company(plan: Plan, model: Arc<dyn ChatModel>, sandbox: Arc<dyn Sandbox>,
     let mut prompts = BTreeMap::new();
     for node in plan.nodes.iter().filter(|node| !node.spec.asks.is_empty()) {
         models.insert(node.name.clone(), model.clone());
-        let of_node = node.spec.prompts.iter().map(|(key, reference)| ((*key).to_owned(), prompt(reference)));
+        let of_node = node.spec.prompts.iter().map(|one| (one.key.to_owned(), prompt(one.purpose, one.default)));
         prompts.insert(node.name.clone(), of_node.collect());
     }
     Arc::new(Company {
@@ -115,10 +115,10 @@ pub fn company(plan: Plan, model: Arc<dyn ChatModel>, sandbox: Arc<dyn Sandbox>,
     })
 }
 
-fn prompt(reference: &str) -> Arc<Prompt> {
+fn prompt(purpose: Purpose, reference: &str) -> Arc<Prompt> {
     let path = format!("prompts/{reference}.md");
     let text = rolecall::config::embedded_file(&path).unwrap();
-    Arc::new(Prompt::load(reference, text).unwrap())
+    Arc::new(Prompt::load(purpose, reference, text).unwrap())
 }
 
 pub fn assignment(task: Task, sample: u32) -> Assignment {

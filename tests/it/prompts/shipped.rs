@@ -1,0 +1,127 @@
+//! The prompts that are shipped, rendered: every word that a model is sent.
+
+use std::sync::Arc;
+
+use rolecall::{
+    config::embedded_file,
+    domain::{Language, Program, Verdict},
+    llm::{ChatMessage, Purpose, Subject},
+    prompts::PromptData,
+};
+
+use super::{
+    function_task, program_task,
+    rendering::{failed, subject},
+};
+
+const PROGRAM: &str = "def inc(n):\n    return n - 1\n";
+
+fn broken_function(diagnosis: Option<&str>) -> Subject {
+    let mut task = function_task("inc", "def inc(n):", Some("import math\n"));
+    task.starter = Some(Arc::new(Program::new(Language::Python, PROGRAM)));
+    task.faulty_lines = vec![2];
+    let tests = vec![
+        failed(Verdict::Passed, "assert inc(0) == 1", 1.0, None, None),
+        failed(Verdict::Wrong, "assert inc(1) == 2", 0.0, Some("0"), None),
+        failed(Verdict::Crashed, "assert inc(None) == 2", 0.0, None, Some("TypeError: unsupported operand")),
+    ];
+    subject(task, PROGRAM, tests, diagnosis)
+}
+
+fn broken_program() -> Subject {
+    let tests = vec![failed(Verdict::Wrong, "21\n", 0.0, Some("21"), None)];
+    subject(program_task(), "print(int(input()))\n", tests, Some("It does not double."))
+}
+
+fn not_accepted() -> Subject {
+    let mut subject = broken_function(None);
+    let mut judgement = subject.judgement.as_deref().unwrap().clone();
+    judgement.compile_output = Some("SyntaxError: invalid syntax (line 2)".to_owned());
+    subject.judgement = Some(Arc::new(judgement));
+    subject
+}
+
+fn shipped(purpose: Purpose, name: &str) -> Prompt {
+    let text = embedded_file(&format!("prompts/{name}.md")).unwrap();
+    Prompt::load(purpose, name, text).unwrap()
+}
+
+fn render(purpose: Purpose, name: &str, subject: &Subject) -> String {
+    let messages = shipped(purpose, name).render(&PromptData::new(purpose, subject)).unwrap();
+    let show = |message: &ChatMessage| format!("=== {}\n{}", message.role.name(), message.content);
+    messages.iter().map(show).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn drafting_prompts() {
+    for name in ["synthesizer/draft", "learner/draft"] {
+        let mut blank = broken_function(None);
+        blank.program = None;
+        let slug = name.replace('/', "_");
+        insta::assert_snapshot!(format!("{slug}_function"), render(Purpose::Draft, name, &blank));
+        insta::assert_snapshot!(format!("{slug}_starter"), render(Purpose::Draft, name, &broken_function(None)));
+        let mut blank = broken_program();
+        blank.program = None;
+        insta::assert_snapshot!(format!("{slug}_program"), render(Purpose::Draft, name, &blank));
+    }
+}
+
+#[test]
+fn diagnosing_prompts() {
+    for name in ["instructor/bug_summary", "teacher/chain_of_repair"] {
+        let slug = name.replace('/', "_");
+        insta::assert_snapshot!(format!("{slug}_function"), render(Purpose::Diagnose, name, &broken_function(None)));
+        insta::assert_snapshot!(format!("{slug}_program"), render(Purpose::Diagnose, name, &broken_program()));
+    }
+}
+
+#[test]
+fn repairing_prompts() {
+    for name in ["debugger/repair", "learner/repair"] {
+        let slug = name.replace('/', "_");
+        let diagnosed = broken_function(Some("It goes down where it should go up."));
+        insta::assert_snapshot!(format!("{slug}_function"), render(Purpose::Repair, name, &diagnosed));
+        insta::assert_snapshot!(format!("{slug}_program"), render(Purpose::Repair, name, &broken_program()));
+        insta::assert_snapshot!(format!("{slug}_undiagnosed"), render(Purpose::Repair, name, &broken_function(None)));
+        insta::assert_snapshot!(format!("{slug}_not_accepted"), render(Purpose::Repair, name, &not_accepted()));
+        let mut none = broken_function(None);
+        none.program = None;
+        none.judgement = None;
+        insta::assert_snapshot!(format!("{slug}_no_code"), render(Purpose::Repair, name, &none));
+    }
+}
+
+#[test]
+fn static_diagnoses() {
+    for name in ["instructor/static", "teacher/static"] {
+        let prompt = load_prompt(Purpose::Diagnose, name, None).unwrap();
+        let mut silent = broken_program();
+        silent.judgement = None;
+        let texts: Vec<String> = [broken_function(None), broken_program(), not_accepted(), silent]
+            .iter()
+            .map(|subject| prompt.render_text(&PromptData::new(Purpose::Diagnose, subject)).unwrap())
+            .collect();
+        insta::assert_snapshot!(name.replace('/', "_"), texts.join("\n=====\n"));
+    }
+}
+
+/// Guards two faults of public implementations: a repair prompt without the diagnosis, and one without the wrong program.
+#[test]
+fn every_repair_prompt_carries_all_that_is_known() {
+    let subject = broken_function(Some("It goes down where it should go up."));
+    for name in ["debugger/repair", "learner/repair"] {
+        let text = render(Purpose::Repair, name, &subject);
+        for needle in [
+            &subject.task.statement,
+            PROGRAM,
+            "It goes down where it should go up.",
+            "assert inc(1) == 2",
+            "wrong",
+            "1 of 3",
+            "python",
+            "def inc(n):",
+        ] {
+            assert!(text.contains(needle), "{name} lacks {needle:?}:\n{text}");
+        }
+    }
+}
