@@ -23,7 +23,10 @@ impl Role for Instructor {
         gathers: false,
         evaluates: false,
         asks: &[(Kind::ExecutionReport, Purpose::Diagnose)],
-        prompts: &[PromptKey { key: "diagnose", default: "instructor/bug_summary", purpose: Purpose::Diagnose }, PromptKey { key: "static", default: "instructor/static", purpose: Purpose::Diagnose }],
+        prompts: &[
+            PromptKey { key: "diagnose", default: "instructor/bug_summary", purpose: Purpose::Diagnose },
+            PromptKey { key: "static", default: "instructor/static", purpose: Purpose::Diagnose },
+        ],
         settings: diagnosing::KEYS,
     };
 

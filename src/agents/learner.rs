@@ -44,7 +44,10 @@ impl Role for Learner {
             (Kind::Diagnosis, Purpose::Repair),
             (Kind::ExecutionReport, Purpose::Repair),
         ],
-        prompts: &[PromptKey { key: "draft", default: "learner/draft", purpose: Purpose::Draft }, PromptKey { key: "repair", default: "learner/repair", purpose: Purpose::Repair }],
+        prompts: &[
+            PromptKey { key: "draft", default: "learner/draft", purpose: Purpose::Draft },
+            PromptKey { key: "repair", default: "learner/repair", purpose: Purpose::Repair },
+        ],
         settings: &[
             SettingKey { name: "drafts", help: writing::DRAFTS_HELP },
             SettingKey { name: "repairs", help: writing::REPAIRS_HELP },

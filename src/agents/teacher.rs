@@ -23,7 +23,10 @@ impl Role for Teacher {
         gathers: false,
         evaluates: false,
         asks: &[(Kind::ExecutionReport, Purpose::Diagnose)],
-        prompts: &[PromptKey { key: "diagnose", default: "teacher/chain_of_repair", purpose: Purpose::Diagnose }, PromptKey { key: "static", default: "teacher/static", purpose: Purpose::Diagnose }],
+        prompts: &[
+            PromptKey { key: "diagnose", default: "teacher/chain_of_repair", purpose: Purpose::Diagnose },
+            PromptKey { key: "static", default: "teacher/static", purpose: Purpose::Diagnose },
+        ],
         settings: diagnosing::KEYS,
     };
 

@@ -122,12 +122,7 @@ async fn gather_replies(
     let enough = written.len() + more;
     while written.len() < enough {
         let choices = u32::try_from(enough - written.len()).unwrap_or(u32::MAX);
-        let ask = Ask {
-            purpose: work.purpose,
-            prompt: work.prompt,
-            subject: work.subject.clone(),
-            choices,
-        };
+        let ask = Ask { purpose: work.purpose, prompt: work.prompt, subject: work.subject.clone(), choices };
         match model.ask(ask).await {
             Ok(reply) if reply.choices.is_empty() => break,
             Ok(reply) => written.extend(reply.choices.into_iter().map(|choice| program_of(choice, turn))),

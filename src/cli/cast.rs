@@ -30,9 +30,16 @@ pub fn refuse_what_cannot_start(plan: &Plan, problems: &[Problem]) -> Result<(),
         .collect();
     let Some(first) = without.first() else { return Ok(()) };
     let drafting: Vec<_> = plan.drafting().map(|index| &plan.nodes[index]).collect();
-    let tasks = if without.len() == 1 { format!("task {first} has none") } else { format!("{} tasks, {first} first, have none", without.len()) };
+    let tasks = if without.len() == 1 {
+        format!("task {first} has none")
+    } else {
+        format!("{} tasks, {first} first, have none", without.len())
+    };
     if drafting.is_empty() {
-        return Err(Failure::usage(format!("{} has no role that drafts, so a starter program is needed: {tasks}", plan.name)));
+        return Err(Failure::usage(format!(
+            "{} has no role that drafts, so a starter program is needed: {tasks}",
+            plan.name
+        )));
     }
     for node in drafting {
         if node.model.as_deref() == Some("templates") {
