@@ -3,7 +3,7 @@ use clap::Parser;
 use super::{
     args::{Cli, Verb},
     exit::{Exit, Failure},
-    judge, machine, run, terminal,
+    judge, machine, run, terminal, trace,
 };
 
 /// Parses the arguments, carries them out, and gives the exit code.
@@ -30,6 +30,7 @@ fn carry_out(cli: Cli) -> Result<Exit, Failure> {
     match cli.verb {
         Verb::Judge(args) => on_actors(async move { judge::judge(&args).await }),
         Verb::Run(args) => on_actors(run::run(args)),
+        Verb::Trace(verb) => trace::trace(&verb),
         _ => Ok(Exit::Bug),
     }
 }

@@ -13,6 +13,7 @@ mod progress;
 mod run;
 mod summary;
 mod terminal;
+mod trace;
 mod watching;
 
 pub use dispatch::main;

@@ -6,14 +6,21 @@ use super::{attributes as name, span::Draft, turn_spans::Manner, values::Attribu
 use crate::{
     ids::MessageId,
     messages::{Candidate, ExecutionReport, Message, Origin},
-    runtime::TurnRecord,
+    runtime::{Finished, TurnRecord},
 };
 
-/// Describes what the turn did to candidates. Attributes name the one candidate that it wrote or is about; events name
+/// Describes what an attempt of the turn did to candidates. Attributes name the one candidate that it wrote or is about; events name
 /// each that it wrote or looked at.
-pub fn describe(draft: &mut Draft, turn: &TurnRecord, manner: Manner, programs: &BTreeMap<MessageId, u32>) {
-    let ended_ns = turn.attempts.last().map_or(0, |attempt| attempt.ended_ns);
-    let written: Vec<&Arc<Candidate>> = turn.messages().iter().filter_map(written_by(turn)).collect();
+pub fn describe(
+    draft: &mut Draft,
+    turn: &TurnRecord,
+    attempt: &Finished,
+    manner: Manner,
+    programs: &BTreeMap<MessageId, u32>,
+) {
+    let ended_ns = attempt.ended_ns;
+    let said = attempt.result.as_deref().unwrap_or_default();
+    let written: Vec<&Arc<Candidate>> = said.iter().filter_map(written_by(turn)).collect();
     let about: Vec<&Arc<Candidate>> = turn.inbox.iter().filter_map(Message::candidate).collect();
     if let [candidate] = written[..] {
         write(&mut draft.attributes, candidate, programs);
@@ -30,8 +37,8 @@ pub fn describe(draft: &mut Draft, turn: &TurnRecord, manner: Manner, programs: 
         write(&mut attributes, candidate, programs);
         draft.event(name::WRITTEN_EVENT, ended_ns, attributes);
     }
-    if manner.filters {
-        rank(draft, turn, ended_ns);
+    if manner.filters && attempt.result.is_ok() {
+        rank(draft, turn, attempt);
     }
 }
 
@@ -60,12 +67,14 @@ fn write(attributes: &mut Attributes, candidate: &Candidate, programs: &BTreeMap
 }
 
 /// One event for each candidate that a filter looked at: the kept ones in their order, then the dropped ones.
-fn rank(draft: &mut Draft, turn: &TurnRecord, ended_ns: u64) {
+fn rank(draft: &mut Draft, turn: &TurnRecord, attempt: &Finished) {
+    let ended_ns = attempt.ended_ns;
+    let said = attempt.result.as_deref().unwrap_or_default();
     let report_of = |message: &Message| match message {
         Message::ExecutionReport(report) => Some(report.clone()),
         _ => None,
     };
-    let kept: Vec<Arc<ExecutionReport>> = turn.messages().iter().filter_map(report_of).collect();
+    let kept: Vec<Arc<ExecutionReport>> = said.iter().filter_map(report_of).collect();
     let event = |report: &ExecutionReport, rank: Option<usize>| {
         Attributes::new()
             .with(name::CANDIDATE, report.candidate.id.to_string())

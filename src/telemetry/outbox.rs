@@ -38,6 +38,26 @@ impl TraceSummary {
             None => 0,
         }
     }
+
+    /// What is to be said of it at the end of a run; `None` where all spans are in the files and there is no collector.
+    pub fn words(&self) -> Option<String> {
+        let mut words = Vec::new();
+        if self.lost > 0 || self.disk_error.is_some() {
+            let why = self.disk_error.as_deref().unwrap_or("unknown");
+            words.push(format!("traces: {} spans could not be written ({why})", self.lost));
+        }
+        if let Some(endpoint) = &self.endpoint {
+            let (written, taken) = (self.written, self.acknowledged);
+            let mut line = format!("traces: {written} spans written, {taken} acknowledged by {endpoint}");
+            if taken < written {
+                let why = self.delivery_error.as_deref().unwrap_or("no time was left");
+                let (refused, waiting) = (self.refused, self.waiting());
+                line += &format!(", {refused} refused, {waiting} not delivered: {why}; the files hold all of them");
+            }
+            words.push(line);
+        }
+        (!words.is_empty()).then(|| words.join("\n"))
+    }
 }
 
 #[derive(Default)]
@@ -175,3 +195,26 @@ impl Outbox {
 
 /// The longest pause between two tries once the run is over.
 const CLOSING_BACKOFF: Duration = Duration::from_millis(250);
+
+#[cfg(test)]
+mod tests {
+    use super::TraceSummary;
+
+    #[test]
+    fn what_went_well_without_a_collector_needs_no_words_and_nothing_else_is_hidden() {
+        let mut summary = TraceSummary { written: 10, ..TraceSummary::default() };
+        assert_eq!(summary.words(), None);
+        summary.endpoint = Some("http://h/v1/traces".to_owned());
+        summary.acknowledged = 10;
+        let words = summary.words().unwrap_or_default();
+        assert_eq!(words, "traces: 10 spans written, 10 acknowledged by http://h/v1/traces");
+        summary.acknowledged = 3;
+        summary.refused = 2;
+        summary.delivery_error = Some("status 400: no".to_owned());
+        summary.lost = 1;
+        summary.disk_error = Some("x.jsonl: disk full".to_owned());
+        let words = summary.words().unwrap_or_default();
+        assert!(words.starts_with("traces: 1 spans could not be written (x.jsonl: disk full)\n"), "{words}");
+        assert!(words.contains(", 2 refused, 5 not delivered: status 400: no"), "{words}");
+    }
+}

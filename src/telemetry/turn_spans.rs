@@ -84,10 +84,9 @@ pub fn project(turn: &TurnRecord, spoken: &Spoken<'_>) -> (SpanId, Vec<ServiceSp
     let manner = Manner::of(&turn.role);
     let mut spans = Vec::new();
     let mut last = spoken.parent;
-    for (index, attempt) in turn.attempts.iter().enumerate() {
-        let counts = index + 1 == turn.attempts.len();
+    for attempt in &turn.attempts {
         let place = spoken.place("turn", attempt, 0);
-        spans.push(attempt_span(turn, attempt, counts, place, manner, spoken));
+        spans.push(attempt_span(turn, attempt, place, manner, spoken));
         for (ordinal, call) in attempt.log.calls.iter().enumerate() {
             spans.push(model_call::project(turn, attempt, (ordinal, call), place.span, spoken));
         }
@@ -104,7 +103,6 @@ pub fn project(turn: &TurnRecord, spoken: &Spoken<'_>) -> (SpanId, Vec<ServiceSp
 fn attempt_span(
     turn: &TurnRecord,
     attempt: &Finished,
-    counts: bool,
     place: Place,
     manner: Manner,
     spoken: &Spoken<'_>,
@@ -134,11 +132,9 @@ fn attempt_span(
     if manner.evaluates {
         execution::describe(&mut draft, turn, attempt, spoken.content);
     }
-    if counts {
-        lineage::describe(&mut draft, turn, manner, spoken.programs);
-        for sender in spoken.links {
-            draft.link(*sender, "fan_in");
-        }
+    lineage::describe(&mut draft, turn, attempt, manner, spoken.programs);
+    for sender in spoken.links {
+        draft.link(*sender, "fan_in");
     }
     for note in &attempt.log.notes {
         draft.set(&format!("{}{}", name::PREFIX, note.key), &note.value);

@@ -1,0 +1,50 @@
+//! `rolecall trace`: reads trace files.
+
+use std::{fs, path::Path};
+
+use owo_colors::{OwoColorize, Stream};
+
+use super::{
+    args::TraceVerb,
+    exit::{Exit, Failure},
+    terminal,
+};
+use crate::telemetry::{BadLine, show, show_json};
+
+/// Carries out a verb of `trace`.
+///
+/// # Errors
+/// A file that cannot be read, or is damaged: each mistake with file and line.
+pub fn trace(verb: &TraceVerb) -> Result<Exit, Failure> {
+    match verb {
+        TraceVerb::Show { file, json } => {
+            let text = read(file)?;
+            if *json {
+                terminal::json(&show_json(&text).map_err(|bad| damaged(file, &bad))?);
+            } else {
+                let page = show(&text, is_coloured()).map_err(|bad| damaged(file, &bad))?;
+                terminal::data(page.trim_end());
+            }
+        }
+    }
+    Ok(Exit::Ended)
+}
+
+fn read(file: &Path) -> Result<String, Failure> {
+    let bytes = fs::read(file).map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
+    String::from_utf8(bytes).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        damaged(file, &[BadLine { line, reason: "not UTF-8".to_owned() }])
+    })
+}
+
+fn damaged(file: &Path, bad: &[BadLine]) -> Failure {
+    let lines: Vec<String> = bad.iter().map(|one| format!("{}:{one}", file.display())).collect();
+    Failure::usage(lines.join("\n"))
+}
+
+/// Whether stdout shows colours: a terminal, unless the environment says otherwise. The crate tells by what it prints.
+fn is_coloured() -> bool {
+    "x".if_supports_color(Stream::Stdout, |text| text.bold()).to_string() != "x"
+}
