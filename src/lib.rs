@@ -8,6 +8,7 @@
 pub mod agents;
 pub mod benchmarks;
 pub mod budget;
+pub mod cli;
 pub mod config;
 pub mod domain;
 pub mod ids;
