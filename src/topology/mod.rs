@@ -31,3 +31,4 @@ pub use load::{Checked, load_plan};
 pub use overrides::{Override, Overrides};
 pub use plan::{BudgetLimits, Edge, Feedback, Node, Parents, Plan, PromptRef, Requires, Source, When};
 pub use reference::TopologyRef;
+pub use schema::known_keys;

@@ -7,3 +7,4 @@ mod openai;
 mod prompts;
 mod sandbox;
 mod templates;
+mod topology;
