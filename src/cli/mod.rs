@@ -1,5 +1,6 @@
 //! The command line: one file per verb.
 
+<<<<<<< HEAD
 mod args;
 mod cast;
 mod dispatch;
@@ -17,3 +18,10 @@ mod trace;
 mod watching;
 
 pub use dispatch::main;
+=======
+mod printed;
+pub mod roles;
+pub mod topology;
+
+pub use printed::Printed;
+>>>>>>> topology

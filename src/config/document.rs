@@ -20,7 +20,7 @@ impl Document {
     /// of them may not be what was meant.
     pub fn parse(source: &Arc<TextSource>) -> Self {
         let (table, errors) = DeTable::parse_recoverable(source.text());
-        let mistakes: Vec<Mistake> = errors.iter().map(|error| syntax_mistake(error, source)).collect();
+        let mistakes = syntax_mistakes(&errors, source);
         let broken: BTreeSet<u32> = mistakes.iter().map(|mistake| mistake.line).collect();
         let mut fields = fields(table.get_ref(), source);
         if !broken.is_empty() {
@@ -37,7 +37,8 @@ impl Document {
 
 fn prune(fields: &mut Vec<Field>, broken: &BTreeSet<u32>) {
     fields.retain(|field| match field.item.content {
-        Content::Table(_) => true,
+        // A header that swallowed the lines below it.
+        Content::Table(_) => !(touches(&field.item.place, broken) && spans_lines(&field.item.place)),
         _ => !touches(&field.key.place, broken) && !touches(&field.item.place, broken),
     });
     for field in fields {
@@ -59,12 +60,28 @@ fn touches(place: &Place, broken: &BTreeSet<u32>) -> bool {
     broken.range(first..=last).next().is_some()
 }
 
+fn spans_lines(place: &Place) -> bool {
+    place.source().text().get(place.span()).is_some_and(|text| text.contains('\n'))
+}
+
+/// What looks like a second table behind a header that is not closed is a consequence.
+fn syntax_mistakes(errors: &[toml::de::Error], source: &Arc<TextSource>) -> Vec<Mistake> {
+    let start = |error: &toml::de::Error| error.span().map_or(0, |span| span.start);
+    let unclosed = errors.iter().filter(|error| error.message().starts_with("unclosed table")).map(start).min();
+    let meant = |error: &&toml::de::Error| {
+        error.message() != DUPLICATE || unclosed.is_none_or(|unclosed| start(error) < unclosed)
+    };
+    errors.iter().filter(meant).map(|error| syntax_mistake(error, source)).collect()
+}
+
+const DUPLICATE: &str = "duplicate key";
+
 fn syntax_mistake(error: &toml::de::Error, source: &Arc<TextSource>) -> Mistake {
     let span = error.span().unwrap_or(0..0);
     let text = source.text().get(span.clone()).unwrap_or_default();
     let place = Place::new(source, span.clone());
     let said = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
-    if said == "duplicate key" {
+    if said == DUPLICATE {
         return Mistake::at(&place, format!("duplicate key {}", quoted(text)));
     }
     if text.is_empty() && said.starts_with("string values must be quoted") {

@@ -84,6 +84,7 @@ impl Item {
 /// A value in words: `the string "x"`.
 fn value_words(value: &Value) -> String {
     match value {
+        Value::String(text) if text.is_empty() => "an empty string".to_owned(),
         Value::String(text) => format!("the string {}", quoted(text)),
         Value::Number(number) => format!("the number {number}"),
         Value::Bool(boolean) => format!("the boolean {boolean}"),

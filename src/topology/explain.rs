@@ -80,17 +80,10 @@ pub(super) fn explain(draft: &Draft, plan: &Plan) -> Vec<ExplainedSetting> {
         explain_actor(draft, actor, node, &mut add);
     }
     for (edge, written) in plan.edges.iter().zip(&draft.edges) {
-        let key = format!("edges.{} -> {}.when", end(edge.from, plan), end(Source::Actor(edge.to), plan));
+        let key = format!("edges.{} -> {}.when", plan.source_name(edge.from), plan.source_name(Source::Actor(edge.to)));
         add(key, json!(edge.when.word()), edge_source(written));
     }
     listing
-}
-
-fn end(source: Source, plan: &Plan) -> &str {
-    match source {
-        Source::Task => super::wiring::TASK,
-        Source::Actor(index) => plan.nodes.get(index).map_or("", |node| node.name.0.as_str()),
-    }
 }
 
 fn explain_actor(draft: &Draft, actor: &ActorDraft, node: &Node, add: &mut impl FnMut(String, Value, SettingSource)) {

@@ -58,7 +58,7 @@ fn resolve(draft: &Draft, capabilities: &dyn Fn(&str) -> Option<Capabilities>, m
     let members: Vec<Member<'_>> =
         draft.actors.iter().map(|actor| member(draft, actor, capabilities, mistakes)).collect();
     let (wires, names_right) = wires(draft, &members, mistakes);
-    let graph = graph(members.len(), &wires);
+    let graph = graph(members.len(), wires.iter());
     Shape { draft, members: &members, wires: &wires, graph: &graph, names_right }.check(mistakes);
     check_purposes(&members, &wires, mistakes);
     limits::check(&draft.values, &members, mistakes);

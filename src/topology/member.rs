@@ -199,16 +199,13 @@ impl Looking<'_, '_> {
             self.mistakes.push(unknown_key(name, place, &self.path("prompts"), &keys));
         }
         if let (Some(place), false) = (values.key_place("prompt"), keys.len() == 1) {
-            let message = match keys.len() {
-                0 => format!(
-                    "{} has no use: the role {} has no prompt",
-                    quoted(&self.path("prompt")),
-                    quoted(entry.spec.name)
-                ),
-                _ => format!("the role {} has several prompts: {}", quoted(entry.spec.name), listed(&keys)),
-            };
-            let hint = format!("name them in `[{}]`", self.path("prompts"));
-            self.mistakes.push(Mistake::at(place, message).hint(hint));
+            let (prompt, role) = (quoted(&self.path("prompt")), quoted(entry.spec.name));
+            self.mistakes.push(if keys.is_empty() {
+                Mistake::at(place, format!("{prompt} has no use: the role {role} has no prompt"))
+            } else {
+                let message = format!("{prompt} is not enough: the role {role} has the prompts {}", listed(&keys));
+                Mistake::at(place, message).hint(format!("name them in `[{}]`", self.path("prompts")))
+            });
         }
         let mut prompts = BTreeMap::new();
         for PromptKey { key, default, purpose } in entry.spec.prompts {

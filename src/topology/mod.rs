@@ -4,7 +4,9 @@
 //! their bases (`overlay`, `read`, `schema`). The second looks at the meaning: roles, models, prompts, edges, the shape
 //! of the whole (`member`, `wiring`, `shape`, `limits`). Both collect every mistake rather than stop at the first.
 
+mod diff;
 mod draft;
+pub mod draw;
 mod explain;
 mod fingerprint;
 mod graph;
@@ -23,8 +25,10 @@ mod shape;
 mod unknown;
 mod wiring;
 
+pub use diff::{ChangedValue, OtherActor, OtherEdge, TopologyDiff, diff};
 pub use explain::{ExplainedSetting, SettingSource};
 pub use load::{Checked, load_plan};
 pub use overrides::{Override, Overrides};
 pub use plan::{BudgetLimits, Edge, Feedback, Node, Parents, Plan, PromptRef, Requires, Source, When};
 pub use reference::TopologyRef;
+pub use schema::known_keys;

@@ -20,7 +20,7 @@ const MAX_CHAIN: usize = 32;
 pub(super) fn load(reference: &TopologyRef, mistakes: &mut Vec<Mistake>) -> Result<Draft, Mistake> {
     let asked = Arc::new(TextSource::new(&reference.0, &reference.0, Medium::Flag, 0));
     let mut path = reference.locate(None, &Place::start_of(&asked))?;
-    let mut seen: Vec<ConfigPath> = vec![path.identity()];
+    let mut seen = vec![path.clone()];
     let source = path.read(0, None)?;
     let mut sheets = vec![read(&Document::parse(&source), &path, mistakes)];
     while let Some(extends) = sheets.last().and_then(|sheet| sheet.extends.clone()) {
@@ -51,9 +51,8 @@ fn read_base(
 ) -> Result<(ConfigPath, Sheet), Mistake> {
     let path = TopologyRef(extends.value.clone()).locate(Some(from), &extends.place)?;
     let identity = path.identity();
-    if seen.contains(&identity) {
-        let start = seen.iter().position(|other| *other == identity).unwrap_or(0);
-        let circle: Vec<String> = seen.iter().skip(start).chain([&identity]).map(ConfigPath::shown).collect();
+    if let Some(start) = seen.iter().position(|other| other.identity() == identity) {
+        let circle: Vec<String> = seen.iter().skip(start).chain([&path]).map(ConfigPath::shown).collect();
         let message = format!("overlays in a circle: {}", circle.join(" -> "));
         return Err(Mistake::at(&extends.place, message));
     }
@@ -61,7 +60,7 @@ fn read_base(
         return Err(Mistake::at(&extends.place, format!("more than {MAX_CHAIN} files extend each other")));
     }
     let source = path.read(seen.len(), Some(&extends.place))?;
-    seen.push(identity);
+    seen.push(path.clone());
     let sheet = read(&Document::parse(&source), &path, mistakes);
     Ok((path, sheet))
 }

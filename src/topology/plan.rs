@@ -47,6 +47,20 @@ pub enum Source {
     Actor(usize),
 }
 
+/// The name of the conversation itself, where edges begin.
+pub(super) const TASK: &str = "task";
+
+/// What a role sends to another: the kinds that the one says and the other takes. `None` is the conversation itself,
+/// which sends the task, or the starter to a role that runs programs.
+pub(super) fn kinds_carried(from: Option<&RoleSpec>, to: &RoleSpec) -> Vec<Kind> {
+    match from {
+        Some(from) => from.emits.iter().copied().filter(|kind| to.accepts.contains(kind)).collect(),
+        None if to.accepts.contains(&Kind::Task) => vec![Kind::Task],
+        None if to.evaluates => vec![Kind::Candidate],
+        None => Vec::new(),
+    }
+}
+
 /// Who sends to whom.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Edge {
@@ -174,6 +188,24 @@ impl Plan {
     /// The edges that begin at `from`, in the order of the file.
     pub fn edges_from(&self, from: Source) -> impl Iterator<Item = &Edge> {
         self.edges.iter().filter(move |edge| edge.from == from)
+    }
+
+    /// The kinds of messages that an edge carries.
+    pub fn kinds(&self, edge: &Edge) -> Vec<Kind> {
+        let spec = |index: usize| self.nodes.get(index).map(|node| node.spec);
+        match (edge.from, spec(edge.to)) {
+            (_, None) => Vec::new(),
+            (Source::Task, Some(to)) => kinds_carried(None, to),
+            (Source::Actor(from), Some(to)) => spec(from).map_or_else(Vec::new, |from| kinds_carried(Some(from), to)),
+        }
+    }
+
+    /// The name of where an edge begins: an actor's, or `task`.
+    pub fn source_name(&self, source: Source) -> &str {
+        match source {
+            Source::Task => TASK,
+            Source::Actor(index) => self.nodes.get(index).map_or("", |node| node.name.0.as_str()),
+        }
     }
 
     /// The index of the actor with this name.

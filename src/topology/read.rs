@@ -6,7 +6,7 @@ use super::{
     When,
     draft::{ActorDraft, Draft, EdgeDraft, Sheet, Values},
     schema::{
-        ACTOR_KEYS, ACTOR_TABLES, EDGE_KEYS, Key, TOP_KEYS, TOP_SHAPES, WHEN_WORDS, find, is_section, names_below,
+        ACTOR_KEYS, ACTOR_TABLES, EDGE_KEYS, Form, Key, TOP_KEYS, TOP_SHAPES, WHEN, find, is_section, names_below,
     },
     unknown::unknown_key,
 };
@@ -92,13 +92,10 @@ impl Reader<'_> {
                 Ok(value) if key.form.accepts(&value) => {
                     values.set(path, &field.key.place, Located::new(value, field.item.place.clone()));
                 }
-                Ok(_) => {
+                _ => {
                     values.set_broken(path);
-                    self.mistakes.push(field.item.must_be(&shown_path, &key.form.words()).hint(key.help));
-                }
-                Err(mistake) => {
-                    values.set_broken(path);
-                    self.mistakes.push(mistake);
+                    let wrong = culprit(&field.item, key.form);
+                    self.mistakes.push(wrong.must_be(&shown_path, &key.form.words()).hint(key.help));
                 }
             }
         } else if prefix.is_empty() && is_section(keys, name) {
@@ -245,8 +242,7 @@ impl Reader<'_> {
             _ => None,
         };
         if text.is_none() {
-            let words: Vec<String> = WHEN_WORDS.iter().map(|word| format!("\"{word}\"")).collect();
-            self.mistakes.push(item.must_be(path, &words.join(" or ")));
+            self.mistakes.push(item.must_be(path, &WHEN.words()));
         }
         text.map(|when| Located::new(when, item.place.clone()))
     }
@@ -288,6 +284,17 @@ impl Reader<'_> {
                 self.mistakes.push(Mistake::at(&field.key.place, message));
             }
         }
+    }
+}
+
+/// The element of an array of strings that is none, else the value itself.
+fn culprit(item: &Item, form: Form) -> &Item {
+    match &item.content {
+        Content::Array(items) if form == Form::Texts => {
+            let is_text = |item: &&Item| matches!(&item.content, Content::Scalar(value) if value.is_string());
+            items.iter().find(|item| !is_text(item)).unwrap_or(item)
+        }
+        _ => item,
     }
 }
 

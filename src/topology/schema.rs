@@ -72,7 +72,10 @@ impl Form {
             Self::NumberOr { word } => format!("a number from 0 or \"{word}\""),
             Self::Choice(words) => {
                 let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
-                quoted.join(" or ")
+                match quoted.split_last() {
+                    Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+                    _ => quoted.concat(),
+                }
             }
         }
     }
@@ -194,8 +197,13 @@ pub const ACTOR_TABLES: &[&str] = &["prompts", "settings"];
 /// The keys of one edge.
 pub const EDGE_KEYS: &[&str] = &["from", "to", "when"];
 
-/// The words of `when`.
-pub const WHEN_WORDS: &[&str] = &["always", "failed", "passed"];
+/// The form of `when`.
+pub const WHEN: Form = Form::Choice(&["always", "failed", "passed"]);
+
+/// The paths of all keys that hold one value: of the top level, and of actors below `actors.NAME`.
+pub fn known_keys() -> impl Iterator<Item = &'static str> {
+    TOP_KEYS.iter().chain(ACTOR_KEYS).map(|key| key.path)
+}
 
 /// The key of `keys` with this path.
 pub fn find(keys: &'static [Key], path: &str) -> Option<&'static Key> {

@@ -15,7 +15,7 @@ use super::{Source, draft::Draft, graph::Graph, member::Member, wiring::Wire};
 const ENDS: &str = "`programs`, `model_calls`, `tokens` or `generations`";
 
 /// The arrangement as a graph.
-pub(super) fn graph(members: usize, wires: &[Wire<'_>]) -> Graph {
+pub(super) fn graph<'w>(members: usize, wires: impl Iterator<Item = &'w Wire<'w>>) -> Graph {
     let mut graph = Graph { roots: Vec::new(), next: vec![Vec::new(); members] };
     for wire in wires {
         match wire.edge.from {
@@ -134,17 +134,19 @@ impl Shape<'_> {
         }
     }
 
+    /// Edges that carry nothing close no circle.
     fn circles(&self, mistakes: &mut Vec<Mistake>) {
-        if let Some((from, to)) = self.circle_without_writer() {
-            let message = format!("nobody writes a program in the circle {}", self.circle(from, to));
+        let graph = graph(self.members.len(), self.wires.iter().filter(|wire| !wire.kinds.is_empty()));
+        if let Some((from, to)) = self.circle_without_writer(&graph) {
+            let message = format!("nobody writes a program in the circle {}", self.circle(&graph, from, to));
             mistakes.push(Mistake::at(&self.back_place(from, to), message).hint("such a circle would never end"));
         }
         let ended = ["programs", "model_calls", "tokens", "generations"].iter().any(|key| self.limits(key));
         if ended {
             return;
         }
-        if let Some(&(from, to)) = self.graph.back_edges().first() {
-            let message = format!("no budget ends the circle {}", self.circle(from, to));
+        if let Some(&(from, to)) = graph.back_edges().first() {
+            let message = format!("no budget ends the circle {}", self.circle(&graph, from, to));
             mistakes.push(Mistake::at(&self.back_place(from, to), message).hint(format!("set {ENDS} in `[budget]`")));
         }
     }
@@ -158,9 +160,9 @@ impl Shape<'_> {
         }
     }
 
-    fn circle_without_writer(&self) -> Option<(usize, usize)> {
+    fn circle_without_writer(&self, graph: &Graph) -> Option<(usize, usize)> {
         let writes = |index: usize| self.spec(index).is_none_or(|spec| spec.emits.contains(&Kind::Candidate));
-        let mut filters = Graph { roots: self.indices().collect(), next: self.graph.next.clone() };
+        let mut filters = Graph { roots: self.indices().collect(), next: graph.next.clone() };
         for (index, next) in filters.next.iter_mut().enumerate() {
             if writes(index) {
                 next.clear();
@@ -170,8 +172,8 @@ impl Shape<'_> {
         filters.back_edges().first().copied()
     }
 
-    fn circle(&self, from: usize, to: usize) -> String {
-        let mut way = self.graph.way(to, from);
+    fn circle(&self, graph: &Graph, from: usize, to: usize) -> String {
+        let mut way = graph.way(to, from);
         way.push(to);
         let names =
             way.iter().filter_map(|&index| self.members.get(index)).map(|member| member.draft.name.value.as_str());

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    config::{Mistake, did_you_mean, listed, quoted},
+    config::{Located, Mistake, did_you_mean, listed, quoted},
     messages::Kind,
     runtime::RoleSpec,
 };
@@ -12,10 +12,8 @@ use super::{
     Edge, Source, When,
     draft::{Draft, EdgeDraft},
     member::Member,
+    plan::{TASK, kinds_carried},
 };
-
-/// The name of the conversation itself, where edges begin.
-pub(super) const TASK: &str = "task";
 
 /// An edge between actors that exist.
 pub(super) struct Wire<'d> {
@@ -55,7 +53,7 @@ pub(super) fn wires<'d>(
 }
 
 fn end(
-    name: &crate::config::Located<String>,
+    name: &Located<String>,
     members: &[Member<'_>],
     begins: bool,
     whole: bool,
@@ -88,24 +86,6 @@ fn spec_of(index: usize, members: &[Member<'_>]) -> Option<&'static RoleSpec> {
     members.get(index).and_then(|member| member.part.as_ref()).map(|part| part.entry.spec)
 }
 
-/// What the conversation itself sends to a role: the task, or the starter to one that runs programs.
-fn sent_by_task(target: &RoleSpec) -> &'static [Kind] {
-    if target.accepts.contains(&Kind::Task) {
-        &[Kind::Task]
-    } else if target.evaluates {
-        &[Kind::Candidate]
-    } else {
-        &[]
-    }
-}
-
-fn sends(from: Source, target: &RoleSpec, members: &[Member<'_>]) -> Option<&'static [Kind]> {
-    match from {
-        Source::Task => Some(sent_by_task(target)),
-        Source::Actor(index) => spec_of(index, members).map(|spec| spec.emits),
-    }
-}
-
 fn carried(
     from: Source,
     to: usize,
@@ -114,16 +94,18 @@ fn carried(
     mistakes: &mut Vec<Mistake>,
 ) -> Vec<Kind> {
     let Some(target) = spec_of(to, members) else { return Vec::new() };
-    let Some(sent) = sends(from, target, members) else { return Vec::new() };
-    let carries = |target: &RoleSpec| -> Vec<Kind> {
-        let sent = sends(from, target, members).unwrap_or_default();
-        sent.iter().copied().filter(|kind| target.accepts.contains(kind)).collect()
+    let source = match from {
+        Source::Task => None,
+        Source::Actor(index) => match spec_of(index, members) {
+            Some(spec) => Some(spec),
+            None => return Vec::new(),
+        },
     };
-    let kinds = carries(target);
+    let kinds = kinds_carried(source, target);
     if kinds.is_empty() {
-        let says = match from {
-            Source::Task => "it sends Task, or the starter to a role that runs programs".to_owned(),
-            Source::Actor(_) => format!("it emits {}", kinds_listed(sent)),
+        let says = match source {
+            None => "it sends Task, or the starter to a role that runs programs".to_owned(),
+            Some(source) => format!("it emits {}", kinds_listed(source.emits)),
         };
         let (from, to) = (quoted(&edge.from.value), quoted(&edge.to.value));
         let accepts = kinds_listed(target.accepts);
@@ -131,7 +113,7 @@ fn carried(
         let takers = members
             .iter()
             .enumerate()
-            .filter(|(index, _)| spec_of(*index, members).is_some_and(|spec| !carries(spec).is_empty()));
+            .filter(|(index, _)| spec_of(*index, members).is_some_and(|spec| !kinds_carried(source, spec).is_empty()));
         let takers = listed(takers.map(|(_, member)| member.draft.name.value.as_str()));
         mistakes.push(Mistake::at(&edge.to.place, message).hint(format!("{from} can send to: {takers}")));
     }

@@ -14,3 +14,4 @@ mod stage;
 mod support;
 mod telemetry;
 mod templates;
+mod topology;

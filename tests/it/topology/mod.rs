@@ -1,0 +1,11 @@
+//! Topology files: shipped ones, overlays, and every mistake at its place.
+
+mod cases;
+mod form;
+mod hostile;
+mod listings;
+mod meaning;
+mod overlays;
+mod overrides;
+mod shipped;
+mod support;
