@@ -12,7 +12,7 @@ use rolecall::{
 };
 
 /// A task for a function `name` with this signature.
-fn function_task(name: &str, signature: &str, preamble: Option<&str>) -> Task {
+pub fn function_task(name: &str, signature: &str, preamble: Option<&str>) -> Task {
     let assertion = format!("assert {name}(1) == 2");
     Task {
         id: TaskId(name.to_owned()),

@@ -1,0 +1,200 @@
+use std::{
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use async_openai::{
+    Client, config::OpenAIConfig, error::OpenAIError, middleware::HttpRequestFactory, traits::RequestOptionsBuilder,
+};
+use futures_util::future::BoxFuture;
+use reqwest::header::HeaderValue;
+use serde_json::Value;
+use tower::service_fn;
+
+use super::{
+    failure::{Class, Failure},
+    reply::{Completion, model_ids},
+    request::body,
+    settings::{OpenAiSettings, check_base_url, is_loopback},
+    transport::{Call, Policy},
+};
+use crate::{
+    domain::shorten,
+    llm::{Attempt, ChatModel, ChatReply, ChatRequest, ModelError, ModelInfo, Purpose},
+};
+
+/// Longest time to wait for a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A model behind an OpenAI-compatible server.
+pub struct OpenAi {
+    settings: OpenAiSettings,
+    info: ModelInfo,
+    config: OpenAIConfig,
+    policy: Arc<Policy>,
+    /// The server refused more than one choice before, so that only one is asked for.
+    one_choice: AtomicBool,
+}
+
+impl OpenAi {
+    /// Checks the settings and finds out which model to ask: the one that is set, else the only one that the server
+    /// lists, else the word `default`. Also returns warnings for the user.
+    ///
+    /// Fails with [`ModelError::BadRequest`] where the settings cannot work, and as a call does where the server refuses
+    /// the key. A server that cannot list its models is no error.
+    pub async fn connect(settings: OpenAiSettings) -> Result<(Self, Vec<String>), ModelError> {
+        let wrong = |message: String| Failure::transport("settings", Class::BadRequest, message).into_error(Vec::new());
+        let url = check_base_url(&settings.base_url).map_err(wrong)?;
+        let key = settings.api_key.reveal();
+        if HeaderValue::from_str(key).is_err() {
+            return Err(wrong("the key has characters that no header can carry (a line end, perhaps)".to_owned()));
+        }
+        let seconds = |name: &str, value: f64| {
+            Duration::try_from_secs_f64(value)
+                .map_err(|_| wrong(format!("`{name}` is {value}; it must be a number of seconds from 0 on")))
+        };
+        let timeout = seconds("timeout_secs", settings.timeout_secs)?;
+        let total = seconds("total_secs", settings.total_secs)?;
+        seconds("backoff_secs", settings.backoff_secs)?;
+        let http = reqwest::Client::builder()
+            .connect_timeout(timeout.min(CONNECT_TIMEOUT))
+            .redirect(reqwest::redirect::Policy::none())
+            .user_agent(concat!("rolecall/", env!("CARGO_PKG_VERSION")));
+        let http = if is_loopback(&url) { http.no_proxy() } else { http };
+        let http = http.build().map_err(|error| wrong(format!("no HTTP client: {error}")))?;
+        // Every value is set here: what the library would read from the environment belongs to another server.
+        let config = OpenAIConfig::new()
+            .with_api_base(url.as_str().trim_end_matches('/'))
+            .with_api_key(key)
+            .with_org_id("")
+            .with_project_id("");
+        let policy = Policy {
+            http,
+            api_key: settings.api_key.clone(),
+            timeout,
+            total,
+            max_retries: settings.max_retries,
+            backoff_secs: settings.backoff_secs,
+        };
+        let info = ModelInfo {
+            name: settings.name.clone(),
+            provider: "openai".to_owned(),
+            model: settings.model.clone().unwrap_or_default(),
+            server_address: url.host_str().map(str::to_owned),
+            server_port: url.port_or_known_default(),
+        };
+        let mut model = Self { settings, info, config, policy: Arc::new(policy), one_choice: AtomicBool::new(false) };
+        let mut warnings = Vec::new();
+        if model.info.model.is_empty() {
+            let (id, warning) = model.find_model().await?;
+            model.info.model = id;
+            warnings.extend(warning);
+        }
+        Ok((model, warnings))
+    }
+
+    /// The only model that the server lists, else `default` and why.
+    async fn find_model(&self) -> Result<(String, Option<String>), ModelError> {
+        let call = Call::new(self.policy.clone(), 0, |_| Ok(()));
+        let listed: Result<Value, OpenAIError> = self.client(&call).models().list_byot().await;
+        let why = match listed.map_err(|error| self.failure(error)) {
+            Ok(list) => match model_ids(&list).as_slice() {
+                [only] => return Ok((only.clone(), None)),
+                [] => "it lists none".to_owned(),
+                several => format!("it lists {}: {}", several.len(), several.join(", ")),
+            },
+            Err(failure) if failure.class == Class::Refused && failure.status != Some(404) => {
+                return Err(failure.into_error(call.attempts()));
+            }
+            Err(failure) => format!("it lists none ({failure})"),
+        };
+        let warning = format!("no model is set for {}, and {why}; asking for `default`", self.info.name);
+        Ok(("default".to_owned(), Some(shorten(&warning, 1_000))))
+    }
+
+    /// The library's client for one call.
+    fn client(&self, call: &Arc<Call>) -> Client<OpenAIConfig> {
+        let call = call.clone();
+        Client::build(self.policy.http.clone(), self.config.clone())
+            .with_http_service(service_fn(move |factory: HttpRequestFactory| call.clone().run(factory)))
+    }
+
+    /// One call for `choices` choices; its attempts are added to `attempts`.
+    async fn complete(
+        &self,
+        request: &ChatRequest,
+        choices: u32,
+        attempts: &mut Vec<Attempt>,
+    ) -> Result<Completion, Failure> {
+        let call = Call::new(self.policy.clone(), request.seed, |value| Completion::read(value).map(drop));
+        let client = self.client(&call);
+        let body = body(&self.settings, &self.info.model, request, choices);
+        let mut chat = client.chat();
+        if let Some(traceparent) = &request.traceparent {
+            chat = chat.header("traceparent", traceparent.as_str()).map_err(|error| self.failure(error))?;
+        }
+        let result: Result<Value, OpenAIError> = chat.create_byot(body).await;
+        let earlier = attempts.last().map_or(0, |attempt| attempt.started_ms + attempt.duration_ms);
+        attempts.extend(
+            call.attempts().into_iter().map(|attempt| Attempt { started_ms: attempt.started_ms + earlier, ..attempt }),
+        );
+        Completion::read(&result.map_err(|error| self.failure(error))?)
+    }
+
+    /// Our own failure from below the library, or the library's.
+    fn failure(&self, error: OpenAIError) -> Failure {
+        match error {
+            OpenAIError::Boxed(error) => match error.downcast::<Failure>() {
+                Ok(failure) => *failure,
+                Err(error) => {
+                    Failure::transport("library", Class::Final, self.settings.api_key.mask(&error.to_string()))
+                }
+            },
+            error => Failure::transport("library", Class::Final, self.settings.api_key.mask(&error.to_string())),
+        }
+    }
+}
+
+impl fmt::Debug for OpenAi {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenAi").field("info", &self.info).finish_non_exhaustive()
+    }
+}
+
+impl ChatModel for OpenAi {
+    fn info(&self) -> &ModelInfo {
+        &self.info
+    }
+
+    fn answers(&self, _purpose: Purpose) -> bool {
+        true
+    }
+
+    fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
+        Box::pin(async move {
+            let mut attempts = Vec::new();
+            let choices = if self.one_choice.load(Ordering::Relaxed) { 1 } else { request.choices.max(1) };
+            let mut result = self.complete(request, choices, &mut attempts).await;
+            // Servers without `n`, or with too few slots for it, refuse the request rather than answer once.
+            let is_refused =
+                |failure: &Failure| failure.kind != Failure::TOO_LONG && matches!(failure.status, Some(400 | 422));
+            if choices > 1 && result.as_ref().err().is_some_and(is_refused) {
+                result = self.complete(request, 1, &mut attempts).await;
+                if result.is_ok() {
+                    self.one_choice.store(true, Ordering::Relaxed);
+                }
+            }
+            match result {
+                Ok(Completion { choices, usage, model, id }) => {
+                    let model = model.unwrap_or_else(|| self.info.model.clone());
+                    Ok(ChatReply { choices, usage, model, id, attempts })
+                }
+                Err(failure) => Err(failure.into_error(attempts)),
+            }
+        })
+    }
+}

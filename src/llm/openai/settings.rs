@@ -1,0 +1,183 @@
+use std::fmt;
+
+use serde_json::{Map, Value};
+use url::{Host, Url};
+
+use crate::llm::Parameters;
+
+/// The key of a provider. It is shown nowhere: not by `Debug`, not in errors, not in records.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct ApiKey(String);
+
+impl ApiKey {
+    /// Keeps `key`; an empty one means that requests carry none.
+    pub fn new(key: impl Into<String>) -> Self {
+        Self(key.into())
+    }
+
+    /// The key itself, for the request's header alone.
+    pub(super) fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// `text` with every copy of the key masked: servers quote it in error messages.
+    pub(super) fn mask(&self, text: &str) -> String {
+        if self.0.is_empty() { text.to_owned() } else { text.replace(&self.0, "[key]") }
+    }
+}
+
+impl fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ApiKey([key])")
+    }
+}
+
+/// How to reach one model of one server.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenAiSettings {
+    /// The name that it is asked for by (`openai`, `openai:gpt-4o`, the name of a model file): [`ModelInfo`]'s name.
+    ///
+    /// [`ModelInfo`]: crate::llm::ModelInfo
+    pub name: String,
+    /// Where the interface begins: `https://api.openai.com/v1`. See [`check_base_url`].
+    pub base_url: String,
+    /// The key; empty for servers that want none.
+    pub api_key: ApiKey,
+    /// The model id; `None` asks the server for the only one that it has.
+    pub model: Option<String>,
+    /// Limit of one request from connecting to the last byte, in seconds.
+    pub timeout_secs: f64,
+    /// Limit of one call with all its retries and waits, in seconds.
+    pub total_secs: f64,
+    /// How often a failed request is sent again.
+    pub max_retries: u32,
+    /// Wait before the first retry, in seconds; it doubles with each, up to 30 s. A wait that the server names goes before.
+    pub backoff_secs: f64,
+    /// The field that carries the limit of the reply: `max_tokens`, or `max_completion_tokens` for newer servers.
+    pub max_tokens_field: String,
+    /// Sampling parameters where a request has none of its own.
+    pub parameters: Parameters,
+    /// Fields that the server knows beyond the protocol (`top_k`, `chat_template_kwargs`): sent as they are.
+    pub extra: Map<String, Value>,
+}
+
+impl OpenAiSettings {
+    /// Settings with defaults for a server at `base_url`: 300 s a request, 900 s a call, 4 retries from 0.5 s on.
+    pub fn new(name: impl Into<String>, base_url: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            base_url: base_url.into(),
+            api_key: ApiKey::default(),
+            model: None,
+            timeout_secs: 300.0,
+            total_secs: 900.0,
+            max_retries: 4,
+            backoff_secs: 0.5,
+            max_tokens_field: "max_tokens".to_owned(),
+            parameters: Parameters::default(),
+            extra: Map::new(),
+        }
+    }
+
+    /// The model that the environment names: `OPENAI_BASE_URL` (else OpenAI's own), `OPENAI_API_KEY`, and for the model
+    /// `id`, else `OPENAI_MODEL`. No other variable is read; an empty one counts as unset.
+    ///
+    /// `variable` looks a variable up; the command passes the process's environment.
+    pub fn from_environment(id: Option<&str>, variable: impl Fn(&str) -> Option<String>) -> Self {
+        let variable = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
+        let name = id.map_or_else(|| "openai".to_owned(), |id| format!("openai:{id}"));
+        let base_url = variable("OPENAI_BASE_URL").unwrap_or_else(|| "https://api.openai.com/v1".to_owned());
+        Self {
+            api_key: ApiKey::new(variable("OPENAI_API_KEY").unwrap_or_default().trim()),
+            model: id.map(str::to_owned).or_else(|| variable("OPENAI_MODEL")),
+            ..Self::new(name, base_url)
+        }
+    }
+}
+
+/// A base URL as requests are built from it: http or https, a path such as `/v1`, no trailing slash.
+///
+/// What would end in 404s is refused with the spelling that is likely meant: no path at all, or the path of one call.
+/// So are a query, a fragment and a password, which would reach logs.
+pub fn check_base_url(base_url: &str) -> Result<Url, String> {
+    let mut url = Url::parse(base_url.trim()).map_err(|error| format!("`base_url` is not a URL: {error}"))?;
+    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
+        return Err("`base_url` must begin with http:// or https:// and a host".to_owned());
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("`base_url` must hold no user name or password; name the key's variable instead".to_owned());
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err("`base_url` must have neither `?` nor `#`".to_owned());
+    }
+    let path = url.path().trim_end_matches('/').to_owned();
+    if let Some(start) = path.strip_suffix("/chat/completions") {
+        url.set_path(start);
+        return Err(format!("`base_url` ends before `/chat/completions`; write {url}"));
+    }
+    if path.is_empty() {
+        url.set_path("/v1");
+        return Err(format!("`base_url` has no path; most servers want {url}"));
+    }
+    url.set_path(&path);
+    Ok(url)
+}
+
+/// Whether the server is this machine, which no proxy may stand before.
+pub(super) fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(domain)) => domain == "localhost" || domain.ends_with(".localhost"),
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ApiKey, OpenAiSettings, check_base_url, is_loopback};
+
+    #[test]
+    fn t24_base_urls() {
+        for url in ["http://h/v1", "http://h/v1/", "http://h/proxy/v1"] {
+            assert_eq!(check_base_url(url).unwrap().as_str(), url.trim_end_matches('/'));
+        }
+        for (url, hint) in [
+            ("http://h", "http://h/v1"),
+            ("http://h/", "http://h/v1"),
+            ("http://h/v1/chat/completions", "write http://h/v1"),
+            ("h/v1", "not a URL"),
+            ("ftp://h/v1", "http://"),
+            ("http://u:secret@h/v1", "password"),
+            ("http://h/v1?key=secret", "`?`"),
+        ] {
+            let error = check_base_url(url).unwrap_err();
+            assert!(error.contains(hint) && !error.contains("secret"), "{url}: {error}");
+        }
+        assert!(is_loopback(&check_base_url("http://127.0.0.1:8080/v1").unwrap()));
+        assert!(is_loopback(&check_base_url("http://[::1]:8080/v1").unwrap()));
+        assert!(is_loopback(&check_base_url("http://localhost/v1").unwrap()));
+        assert!(!is_loopback(&check_base_url("http://10.0.0.1/v1").unwrap()));
+    }
+
+    #[test]
+    fn t26_only_three_variables_are_read() {
+        let settings = OpenAiSettings::from_environment(None, |name| match name {
+            "OPENAI_API_KEY" => Some("sk-SENTINEL".to_owned()),
+            "OPENAI_MODEL" => Some("m".to_owned()),
+            "OPENAI_BASE_URL" => Some(String::new()),
+            other => panic!("{other} was read"),
+        });
+        assert_eq!((settings.name.as_str(), settings.model.as_deref()), ("openai", Some("m")));
+        assert_eq!(settings.base_url, "https://api.openai.com/v1");
+        assert!(!format!("{settings:?}").contains("SENTINEL"));
+        let named = OpenAiSettings::from_environment(Some("x"), |_| Some("other".to_owned()));
+        assert_eq!((named.name.as_str(), named.model.as_deref()), ("openai:x", Some("x")));
+    }
+
+    #[test]
+    fn a_key_is_masked_wherever_it_stands() {
+        assert_eq!(ApiKey::new("sk-1").mask("no sk-1, not sk-1!"), "no [key], not [key]!");
+        assert_eq!(ApiKey::default().mask("text"), "text");
+    }
+}

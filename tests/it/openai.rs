@@ -1,1 +1,0 @@
-//! See the module of this name in the library.

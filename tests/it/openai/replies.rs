@@ -1,0 +1,173 @@
+//! Replies of every shape, and what requests look like.
+
+use rolecall::{
+    domain::Usage,
+    llm::{ChatModel, Parameters, openai::OpenAi},
+};
+use serde_json::json;
+
+use super::{
+    GOOD, KEY, call, request,
+    server::{Server, answer},
+    settings,
+};
+
+#[tokio::test]
+async fn t01_no_harmless_field_sinks_a_good_reply() {
+    for (what, from, to) in [
+        ("nothing", "", ""),
+        ("no object", r#""object":"chat.completion","#, ""),
+        ("no id", r#""id":"a","#, ""),
+        ("id null", r#""id":"a""#, r#""id":null"#),
+        ("no created", r#""created":1,"#, ""),
+        ("created in ms", r#""created":1"#, r#""created":1781492230123"#),
+        ("created 1.5", r#""created":1"#, r#""created":1.5"#),
+        ("no index", r#""index":0,"#, ""),
+        ("no role", r#""role":"assistant","#, ""),
+        ("unknown role", r#""role":"assistant""#, r#""role":"model""#),
+        ("a tier", r#""created":1"#, r#""created":1,"service_tier":"on_demand""#),
+        (
+            "content in parts",
+            r#""content":"hi""#,
+            r#""content":[{"type":"text","text":"h"},{"type":"text","text":"i"}]"#,
+        ),
+        ("text for message", r#""message":{"role":"assistant","content":"hi"}"#, r#""text":"hi""#),
+        (
+            "tool calls without id",
+            r#""content":"hi""#,
+            r#""content":"hi","tool_calls":[{"function":{"arguments":{}}}]"#,
+        ),
+        ("odd annotations", r#""content":"hi""#, r#""content":"hi","annotations":["x"]"#),
+        ("not a number", r#""created":1"#, r#""created":NaN"#),
+        ("the same key twice", r#""created":1"#, r#""created":1,"created":2"#),
+        ("byte-order mark", r#"{"id":"a""#, "\u{feff}{\"id\":\"a\""),
+        ("blank lines", r#"{"id":"a""#, "\n\n{\"id\":\"a\""),
+        ("error null", r#""created":1"#, r#""error":null"#),
+    ] {
+        let body = GOOD.replacen(from, to, 1);
+        assert!(from.is_empty() || body != GOOD, "{what}");
+        let server = Server::start(vec![answer(200, "", &body)]).await;
+        let reply = call(settings(&server)).await.unwrap_or_else(|error| panic!("{what}: {error}"));
+        assert_eq!(reply.choices.len(), 1, "{what}");
+        assert_eq!((reply.choices[0].text.as_str(), reply.choices[0].finish_reason.as_str()), ("hi", "stop"), "{what}");
+        assert_eq!(reply.usage, Usage { input_tokens: Some(3), output_tokens: Some(5) }, "{what}");
+        assert_eq!((reply.model.as_str(), server.seen().len()), ("m-2026", 1), "{what}");
+        assert_eq!((reply.attempts.len(), reply.attempts[0].status), (1, Some(200)), "{what}");
+    }
+}
+
+#[tokio::test]
+async fn t01_what_a_reply_does_not_say_is_unknown() {
+    for (from, to, usage, finish, model) in [
+        (
+            r#""usage":{"prompt_tokens":3,"completion_tokens":5,"total_tokens":8}"#,
+            r#""usage":null"#,
+            (None, None),
+            "stop",
+            "m-2026",
+        ),
+        (r#","usage":{"prompt_tokens":3,"completion_tokens":5,"total_tokens":8}"#, "", (None, None), "stop", "m-2026"),
+        (r#""completion_tokens":5,"#, "", (Some(3), None), "stop", "m-2026"),
+        (r#""completion_tokens":5"#, r#""completion_tokens":-1"#, (Some(3), None), "stop", "m-2026"),
+        (r#""completion_tokens":5"#, r#""completion_tokens":5.0"#, (Some(3), Some(5)), "stop", "m-2026"),
+        (r#""stop""#, r#""eos_token""#, (Some(3), Some(5)), "eos_token", "m-2026"),
+        (r#""stop""#, "null", (Some(3), Some(5)), "unknown", "m-2026"),
+        (r#""stop""#, r#""""#, (Some(3), Some(5)), "unknown", "m-2026"),
+        (r#""model":"m-2026","#, "", (Some(3), Some(5)), "stop", "m"),
+        (r#""m-2026""#, r#""""#, (Some(3), Some(5)), "stop", "m"),
+    ] {
+        let server = Server::start(vec![answer(200, "", GOOD.replacen(from, to, 1))]).await;
+        let reply = call(settings(&server)).await.unwrap();
+        assert_eq!((reply.usage.input_tokens, reply.usage.output_tokens), usage, "{to}");
+        assert_eq!((reply.choices[0].finish_reason.as_str(), reply.model.as_str()), (finish, model), "{to}");
+    }
+}
+
+#[tokio::test]
+async fn t15_reasoning_is_kept_apart() {
+    for (message, text, reasoning) in [
+        (r#"{"content":null,"reasoning_content":"hmm"}"#, "", Some("hmm")),
+        (r#"{"content":"x","reasoning":"hmm"}"#, "x", Some("hmm")),
+        (r#"{"content":"<think>hmm</think>x"}"#, "x", Some("hmm")),
+        (r#"{"content":"hmm</think>"}"#, "", Some("hmm")),
+        (r#"{"content":"x","reasoning":{"a":1}}"#, "x", None),
+        (r#"{"content":null,"refusal":"no"}"#, "no", None),
+    ] {
+        let body = GOOD.replacen(r#"{"role":"assistant","content":"hi"}"#, message, 1);
+        let server = Server::start(vec![answer(200, "", body)]).await;
+        let reply = call(settings(&server)).await.unwrap();
+        assert_eq!(
+            (reply.choices[0].text.as_str(), reply.choices[0].reasoning.as_deref()),
+            (text, reasoning),
+            "{message}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a38_half_surrogates_and_broken_utf8_do_not_sink_a_reply() {
+    for (content, text) in
+        [(&br#"h\ud83d"#[..], "h\u{fffd}"), (b"h\xff", "h\u{fffd}"), ("数\\u0000".as_bytes(), "数\u{0}")]
+    {
+        let (before, after) = GOOD.split_once("hi").unwrap();
+        let body = [before.as_bytes(), content, after.as_bytes()].concat();
+        let server = Server::start(vec![answer(200, "", body)]).await;
+        assert_eq!(call(settings(&server)).await.unwrap().choices[0].text, text);
+    }
+}
+
+#[tokio::test]
+async fn a_request_says_what_it_must_and_no_more() {
+    let server = Server::start(vec![answer(200, "", GOOD)]).await;
+    let mut settings = settings(&server);
+    settings.parameters = Parameters { temperature: Some(0.5), top_p: Some(0.9), ..Parameters::default() };
+    settings.extra = serde_json::from_str(r#"{"top_k": 40, "model": "not this"}"#).unwrap();
+    let (model, warnings) = OpenAi::connect(settings).await.unwrap();
+    let mut request = request();
+    request.traceparent = Some("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".to_owned());
+    request.parameters.temperature = Some(0.25);
+    request.parameters.max_output_tokens = Some(100);
+    model.chat(&request).await.unwrap();
+    assert!(warnings.is_empty());
+    let seen = &server.seen()[0];
+    assert_eq!(
+        seen.body,
+        json!({
+            "top_k": 40, "model": "m", "stream": false, "seed": i64::MAX, "temperature": 0.25, "top_p": 0.9, "max_tokens": 100,
+            "messages": [{"role": "system", "content": "You repair."}, {"role": "user", "content": "This."}],
+        })
+    );
+    let head = seen.head.to_lowercase();
+    assert!(head.starts_with("post /v1/chat/completions http/1.1"), "{head}");
+    assert!(head.contains("traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"), "{head}");
+    assert!(head.contains(&format!("authorization: bearer {}", KEY.to_lowercase())), "{head}");
+    assert!(!head.contains("openai-organization") && !head.contains("openai-project"), "{head}");
+}
+
+#[tokio::test]
+async fn several_choices_are_asked_for_and_fewer_are_taken() {
+    let three = r#"{"choices":[{"index":2,"message":{"content":"c"}},{"index":0,"message":{"content":"a"}},{"index":1,"message":{"content":"b"}}]}"#;
+    let server = Server::start(vec![answer(200, "", three), answer(200, "", GOOD)]).await;
+    let (model, _) = OpenAi::connect(settings(&server)).await.unwrap();
+    let mut request = request();
+    request.choices = 3;
+    let texts: Vec<String> =
+        model.chat(&request).await.unwrap().choices.into_iter().map(|choice| choice.text).collect();
+    assert_eq!(texts, ["a", "b", "c"]);
+    assert_eq!(model.chat(&request).await.unwrap().choices.len(), 1, "a server that ignores `n`");
+    assert_eq!(server.seen()[0].body["n"], 3);
+}
+
+#[tokio::test]
+async fn t16_a_server_that_refuses_several_choices_is_asked_for_one() {
+    let refusal = answer(400, "", r#"{"error":{"message":"n must be at most 1","code":400}}"#);
+    let server = Server::start(vec![refusal, answer(200, "", GOOD)]).await;
+    let (model, _) = OpenAi::connect(settings(&server)).await.unwrap();
+    let mut request = request();
+    request.choices = 3;
+    let reply = model.chat(&request).await.unwrap();
+    assert_eq!((reply.choices.len(), reply.attempts.len()), (1, 2));
+    model.chat(&request).await.unwrap();
+    let asked: Vec<bool> = server.seen().iter().map(|seen| seen.body.get("n").is_some()).collect();
+    assert_eq!(asked, [true, false, false], "it is remembered");
+}
