@@ -2,11 +2,15 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::exit::Failure;
+use super::exit::{Exit, Failure};
 use crate::{
     domain::Problem,
     ids::ActorName,
-    llm::{ChatModel, templates::Templates},
+    llm::{
+        ChatModel, ModelError,
+        openai::{OpenAi, OpenAiSettings},
+        templates::Templates,
+    },
     prompts::Prompt,
     topology::Plan,
 };
@@ -79,7 +83,13 @@ async fn connect(name: &str) -> Result<(Arc<dyn ChatModel>, Vec<String>), Failur
     if name == "templates" {
         return Ok((Arc::new(Templates::new()), Vec::new()));
     }
-    Err(Failure::usage(format!("model {name} is not available yet")))
+    let id = name.strip_prefix("openai").map(|rest| rest.trim_start_matches(':')).filter(|id| !id.is_empty());
+    let settings = OpenAiSettings::from_environment(id, |variable| std::env::var(variable).ok());
+    let (model, warnings) = OpenAi::connect(settings).await.map_err(|error| {
+        let exit = if matches!(error, ModelError::Refused { .. }) { Exit::Refused } else { Exit::Usage };
+        Failure { exit, message: format!("model {name}: {error}") }
+    })?;
+    Ok((Arc::new(model), warnings))
 }
 
 /// Parses every prompt of every actor.

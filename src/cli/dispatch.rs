@@ -1,9 +1,9 @@
 use clap::Parser;
 
 use super::{
-    args::{Cli, Verb},
+    args::{Cli, TopologyVerb, Verb},
     exit::{Exit, Failure},
-    judge, machine, run, terminal, trace,
+    judge, machine, roles, run, terminal, topology, trace,
 };
 
 /// Parses the arguments, carries them out, and gives the exit code.
@@ -18,7 +18,7 @@ pub fn main() -> u8 {
         }
     };
     match carry_out(cli) {
-        Ok(exit) => exit.code(),
+        Ok(code) => code,
         Err(failure) => {
             terminal::talk(&format!("error: {}", failure.message));
             failure.exit.code()
@@ -26,13 +26,16 @@ pub fn main() -> u8 {
     }
 }
 
-fn carry_out(cli: Cli) -> Result<Exit, Failure> {
-    match cli.verb {
-        Verb::Judge(args) => on_actors(async move { judge::judge(&args).await }),
-        Verb::Run(args) => on_actors(run::run(args)),
-        Verb::Trace(verb) => trace::trace(&verb),
-        _ => Ok(Exit::Bug),
-    }
+fn carry_out(cli: Cli) -> Result<u8, Failure> {
+    Ok(match cli.verb {
+        Verb::Run(args) => on_actors(run::run(args))?.code(),
+        Verb::Judge(args) => on_actors(async move { judge::judge(&args).await })?.code(),
+        Verb::Topology(TopologyVerb::Check { file, json }) => topology::check(&file, json).say(),
+        Verb::Topology(TopologyVerb::Show { file, mermaid, json }) => topology::show(&file, mermaid, json).say(),
+        Verb::Topology(TopologyVerb::Diff { a, b, json }) => topology::diff(&a, &b, json).say(),
+        Verb::Roles { json } => roles::list(json).say(),
+        Verb::Trace(verb) => trace::trace(&verb)?.code(),
+    })
 }
 
 /// Runs a future on an actix system whose tasks have all cores.

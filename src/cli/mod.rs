@@ -1,6 +1,5 @@
 //! The command line: one file per verb.
 
-<<<<<<< HEAD
 mod args;
 mod cast;
 mod dispatch;
@@ -9,19 +8,16 @@ mod exit;
 mod explain;
 mod judge;
 mod machine;
+mod printed;
 mod problems;
 mod progress;
+pub mod roles;
 mod run;
 mod summary;
 mod terminal;
+pub mod topology;
 mod trace;
 mod watching;
 
 pub use dispatch::main;
-=======
-mod printed;
-pub mod roles;
-pub mod topology;
-
 pub use printed::Printed;
->>>>>>> topology

@@ -1,4 +1,6 @@
-/// What a verb says and how it ends; `main` prints and exits.
+use super::terminal;
+
+/// What a verb says and how it ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Printed {
     /// Data, for stdout.
@@ -13,5 +15,16 @@ impl Printed {
     /// Data, and all is well.
     pub fn data(stdout: String) -> Self {
         Self { stdout, ..Self::default() }
+    }
+
+    /// Says it, and gives the exit code.
+    pub fn say(self) -> u8 {
+        if !self.stdout.is_empty() {
+            terminal::data(self.stdout.trim_end_matches('\n'));
+        }
+        if !self.stderr.is_empty() {
+            terminal::talk(self.stderr.trim_end_matches('\n'));
+        }
+        self.code
     }
 }

@@ -3,7 +3,7 @@
 use comfy_table::{ContentArrangement, Table, presets};
 use serde_json::{Value, json};
 
-use super::Printed;
+use super::printed::Printed;
 use crate::{agents::ROLES, messages::Kind, runtime::RoleEntry};
 
 /// Lists every role: what it does, takes, says and asks for, its settings with their defaults, and its prompts.
@@ -28,7 +28,7 @@ pub fn list(json: bool) -> Printed {
                 .map(|(name, default, _)| format!("{name} ({default})"))
                 .collect::<Vec<_>>()
                 .join("\n"),
-            spec.prompts.iter().map(|(key, name)| format!("{key}: {name}")).collect::<Vec<_>>().join("\n"),
+            spec.prompts.iter().map(|one| format!("{}: {}", one.key, one.default)).collect::<Vec<_>>().join("\n"),
         ]);
     }
     Printed::data(format!("{table}\n"))
@@ -54,7 +54,7 @@ fn as_json(entry: &RoleEntry) -> Value {
     let asks: Vec<Value> =
         spec.asks.iter().map(|(kind, purpose)| json!({ "on": kind.name(), "purpose": purpose.name() })).collect();
     let prompts: Vec<Value> =
-        spec.prompts.iter().map(|(key, default)| json!({ "key": key, "default": default })).collect();
+        spec.prompts.iter().map(|one| json!({ "key": one.key, "default": one.default })).collect();
     json!({
         "role": spec.name,
         "summary": spec.summary,

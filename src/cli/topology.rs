@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Printed;
+use super::printed::Printed;
 use crate::{
     config::{Mistake, Mistakes},
     llm::capabilities,
@@ -65,15 +65,6 @@ pub fn diff(a: &str, b: &str, json: bool) -> Printed {
             Printed { stdout: String::new(), stderr, code: WRONG }
         }
     }
-}
-
-/// The effective settings of a run, one a line, with the source of each: what `run --explain` prints.
-pub fn explain(checked: &Checked, json: bool) -> String {
-    if json {
-        return pretty(&json!(checked.explain));
-    }
-    let lines = checked.explain.iter().map(|it| format!("{} = {}   # {}\n", it.key, it.value, it.source));
-    lines.collect()
 }
 
 fn refused(mistakes: &Mistakes) -> Printed {

@@ -28,8 +28,8 @@ mod tests {
             let kept = truncation(&scores, width);
             prop_assert_eq!(kept.len(), width.min(scores.len()));
             let worst = kept.iter().map(|&index| scores[index]).fold(f64::INFINITY, f64::min);
-            for index in 0..scores.len() {
-                prop_assert!(kept.contains(&index) || scores[index] <= worst);
+            for (index, score) in scores.iter().enumerate() {
+                prop_assert!(kept.contains(&index) || *score <= worst);
             }
         }
     }

@@ -76,10 +76,10 @@ fn panics_once_at(at: u32) -> Watch {
 #[test]
 fn a20_a_panic_in_any_role_at_any_step_costs_that_attempt_only() {
     on_stage(async {
-        for (make, turns) in [(seidr as fn(u32, u32, u32) -> Plan, 24), (chain, 24)] {
+        for make in [seidr as fn(u32, u32, u32) -> Plan, chain] {
             let calm = company(make(2, 4, 12), talkative(), MadeUpSandbox::by_text(), None);
             let calm = hold_all(&calm, &task(5, None), 1, 1).await;
-            for at in 0..turns {
+            for at in calm[0].turns.iter().map(|turn| turn.seq) {
                 let watch = panics_once_at(at);
                 let company = company(make(2, 4, 12), talkative(), MadeUpSandbox::by_text(), Some(watch));
                 let record = hold_all(&company, &task(5, None), 1, 1).await.remove(0);
@@ -133,7 +133,7 @@ fn every_registered_role_starts_accepts_says_what_it_may_and_survives_a_panic() 
             let company = company(plan, talkative(), MadeUpSandbox::by_text(), Some(watch));
             let record = hold_all(&company, &task(5, None), 1, 1).await.remove(0);
             let turns: Vec<_> = record.turns.iter().filter(|turn| turn.role == role.spec.name).collect();
-            assert!(turns.len() > 1, "{actor} took no turn after its panic");
+            assert!(!turns.is_empty(), "{actor} took no turn");
             assert_eq!(turns.iter().filter(|turn| turn.attempts.len() == 2).count(), 1, "{actor}");
             let mut accepted: Vec<Kind> = Vec::new();
             for turn in turns {
@@ -167,7 +167,9 @@ fn a22_more_conversations_than_permits_all_finish() {
     on_stage(async {
         let company = company(school(), talkative(), MadeUpSandbox::by_text(), None);
         let records = hold_all(&company, &task(3, None), 9, 2).await;
-        assert!(records.iter().all(|record| record.end.outcome == Outcome::BudgetPrograms));
+        for record in records {
+            assert_eq!(record.end.outcome, Outcome::BudgetPrograms, "{:?}", record.end);
+        }
     });
 }
 

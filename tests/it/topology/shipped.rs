@@ -112,7 +112,7 @@ fn the_file_of_defaults_says_what_is_built_in() {
         let said = &defaults["roles"][entry.spec.name];
         assert_eq!(said["settings"], Value::Object(entry.default_settings()), "settings of {}", entry.spec.name);
         let prompts: serde_json::Map<String, Value> =
-            entry.spec.prompts.iter().map(|(key, name)| ((*key).to_owned(), json!(name))).collect();
+            entry.spec.prompts.iter().map(|one| (one.key.to_owned(), json!(one.default))).collect();
         let none = json!({});
         assert_eq!(said.get("prompts").unwrap_or(&none), &Value::Object(prompts), "prompts of {}", entry.spec.name);
     }
