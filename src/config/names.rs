@@ -34,12 +34,22 @@ pub fn did_you_mean<S: AsRef<str>>(name: &str, known: impl IntoIterator<Item = S
     best.map_or_else(String::new, |(_, other)| format!("; did you mean {}?", quoted(&other)))
 }
 
-/// Jaro-Winkler similarity from which a name is worth proposing: `max_cals` is meant to find `model_calls`.
-const NEAR: f64 = 0.72;
+/// Jaro-Winkler similarity from which a name is worth proposing.
+const NEAR: f64 = 0.75;
+/// Similarity of two words from which they are the same but for a slip.
+const SAME_WORD: f64 = 0.9;
+/// Shorter words (`of`, `max`) say nothing of a name.
+const MIN_WORD_CHARS: usize = 4;
 
+/// Similarity of whole names; a shared word makes them just near: `max_cals` is meant to find `model_calls`.
 fn nearness(name: &str, other: &str) -> f64 {
     let plain = |name: &str| name.to_lowercase().replace('-', "_");
-    strsim::jaro_winkler(&plain(name), &plain(other))
+    let (name, other) = (plain(name), plain(other));
+    let shares_word = name
+        .split('_')
+        .filter(|word| word.chars().count() >= MIN_WORD_CHARS)
+        .any(|word| other.split('_').any(|other_word| strsim::jaro_winkler(word, other_word) >= SAME_WORD));
+    strsim::jaro_winkler(&name, &other).max(if shares_word { NEAR } else { 0.0 })
 }
 
 #[cfg(test)]

@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(source.line_column(0), (1, 1));
         assert_eq!(source.line_column(3), (1, 3));
         assert_eq!(source.line_column(2), (1, 2), "inside a character means its beginning");
-        assert_eq!(source.line_column(6), (2, 1));
+        assert_eq!(source.line_column(7), (2, 1));
         assert_eq!(source.line_column(99), (3, 1));
     }
 

@@ -33,6 +33,11 @@ pub struct Overrides {
     pub parallel_turns: Option<Override>,
 }
 
+/// Options and variables come behind all files and prompts in the list of mistakes, in this order.
+const MODEL_ORDER: usize = 1 << 20;
+const BUDGET_ORDER: usize = 2 << 20;
+const PARALLEL_TURNS_ORDER: usize = 3 << 20;
+
 const MODEL: (&str, &str) = ("--model", "ROLECALL_MODEL");
 const BUDGET: (&str, &str) = ("--budget", "ROLECALL_BUDGET");
 const PARALLEL_TURNS: (&str, &str) = ("--parallel-turns", "ROLECALL_PARALLEL_TURNS");
@@ -64,21 +69,22 @@ impl Overrides {
     /// Lays the values over the arrangement.
     pub(super) fn apply(&self, draft: &mut Draft, mistakes: &mut Vec<Mistake>) {
         self.apply_models(draft, mistakes);
-        for given in &self.budget {
-            let whole = given.located(BUDGET.0);
+        for (index, given) in self.budget.iter().enumerate() {
+            let whole = given.located(BUDGET.0, BUDGET_ORDER + index);
             for pair in pieces(&whole) {
                 apply_budget(&pair, draft, mistakes);
             }
         }
         if let Some(given) = &self.parallel_turns {
-            set("run.parallel_turns", &given.located(PARALLEL_TURNS.0), draft, mistakes);
+            set("run.parallel_turns", &given.located(PARALLEL_TURNS.0, PARALLEL_TURNS_ORDER), draft, mistakes);
         }
     }
 
     fn apply_models(&self, draft: &mut Draft, mistakes: &mut Vec<Mistake>) {
         for from_variable in [true, false] {
-            let given = self.model.iter().filter(|given| given.variable.is_some() == from_variable);
-            let located: Vec<Located<String>> = given.map(|given| given.located(MODEL.0)).collect();
+            let given = self.model.iter().enumerate().filter(|(_, given)| given.variable.is_some() == from_variable);
+            let located: Vec<Located<String>> =
+                given.map(|(index, given)| given.located(MODEL.0, MODEL_ORDER + index)).collect();
             for model in located.iter().filter(|model| actor_of(model).is_none()) {
                 set_model_of_all(model, draft, mistakes);
             }
@@ -90,13 +96,12 @@ impl Overrides {
 }
 
 impl Override {
-    fn located(&self, option: &str) -> Located<String> {
+    fn located(&self, option: &str, order: usize) -> Located<String> {
         let (name, medium) = match self.variable {
             Some(variable) => (variable, Medium::Environment),
             None => (option, Medium::Flag),
         };
-        // Behind all files and prompts in the list of mistakes.
-        let source = Arc::new(TextSource::new(name, &self.text, medium, usize::MAX));
+        let source = Arc::new(TextSource::new(name, &self.text, medium, order));
         let place = Place::new(&source, 0..self.text.len());
         Located::new(self.text.clone(), place)
     }

@@ -1,6 +1,6 @@
 //! Mistakes of form: what is not TOML, keys that are not known, values of the wrong type.
 
-use super::support::{Case, assert_said, repairing, right};
+use super::support::{Case, assert_said, right};
 
 #[test]
 fn each_is_said_at_its_place() {

@@ -8,19 +8,62 @@ use super::support::folder;
 #[test]
 fn an_arrangement_is_drawn_as_text() {
     let shown = topology::show("intervenor", false, false);
-    insta::assert_snapshot!(shown.stdout, @"");
+    insta::assert_snapshot!(shown.stdout, @r#"
+    intervenor: a teacher explains, a learner rewrites (INTERVENOR)
+
+    actors
+      learner   role learner, model templates, drafts = 1, repairs = 1
+      executor  role executor
+      teacher   role teacher, model templates, diagnoses = 1, instruction = "auto"
+
+    messages
+      task
+        Task -> learner
+      learner
+        Candidate -> executor
+      executor
+        ExecutionReport, failed -> teacher
+      teacher
+        Diagnosis -> learner   (back)
+
+    limits
+      budget.programs = 200
+      search.parents = "last"
+      run.parallel_turns = 4
+      feedback.timeouts = 1
+      stop.on = "solved"
+    "#);
 }
 
 #[test]
 fn an_arrangement_is_drawn_as_mermaid() {
     let shown = topology::show("intervenor", true, false);
-    insta::assert_snapshot!(shown.stdout, @"");
+    insta::assert_snapshot!(shown.stdout, @r#"
+    flowchart LR
+      task([task])
+      a0["learner<br/>templates"]
+      a1["executor"]
+      a2["teacher<br/>templates"]
+      task -- "Task" --> a0
+      a0 -- "Candidate" --> a1
+      a1 -- "ExecutionReport, failed" --> a2
+      a2 -- "Diagnosis" --> a0
+    "#);
 }
 
 #[test]
 fn a_difference_names_what_changed() {
     let difference = topology::diff("seidr", "self_debug", false);
-    insta::assert_snapshot!(difference.stdout, @"");
+    insta::assert_snapshot!(difference.stdout, @r#"
+    - actor ranker (role ranker)
+    - actor instructor (role instructor)
+    - edge executor -> ranker (always)
+    - edge ranker -> instructor (failed)
+    - edge instructor -> debugger (always)
+    + edge executor -> debugger (failed)
+    ~ search.parents: "last" -> "best"
+    ~ actors.debugger.settings.repairs: 4 -> 1
+    "#);
     assert_eq!(topology::diff("seidr", "seidr", false).stdout, "no difference\n");
     let json: Value = serde_json::from_str(&topology::diff("seidr", "self_debug", true).stdout).unwrap();
     assert_eq!(json["changes"]["actors_removed"][0]["name"], "ranker");
@@ -29,11 +72,11 @@ fn a_difference_names_what_changed() {
 
 #[test]
 fn a_changed_text_of_a_prompt_is_a_difference() {
-    let over = |folder: &str| format!("extends = \"seidr\"\n[actors.debugger]\nprompt = \"{folder}mine.md\"\n");
+    let over = b"extends = \"seidr\"\n[actors.debugger]\nprompt = \"mine.md\"\n";
     let files: &[(&str, &[u8])] = &[
-        ("a/x.toml", over("").as_bytes()),
+        ("a/x.toml", over),
         ("a/mine.md", b"---user---\none\n"),
-        ("b/x.toml", over("").as_bytes()),
+        ("b/x.toml", over),
         ("b/mine.md", b"---user---\ntwo\n"),
     ];
     let folder = folder(files);

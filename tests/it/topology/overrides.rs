@@ -45,16 +45,17 @@ fn wrong_options_are_told_at_the_letter() {
         &["program=3", "programs=many,tokens", "cost=3"],
         Some("0"),
     );
+    let count = "a whole number from 0 to 4294967294 or \"unlimited\"";
     let expected = [
-        "--budget:1:1: `program` is not a budget; did you mean `programs`?",
-        "--model:1:1: `b.model` has no use",
-        "--model:1:1: no model `nobody` is known",
-        "--model:1:1: there is no actor `cc`; did you mean `c`?",
-        "--parallel-turns:1:1: `run.parallel_turns` must be a whole number from 1 to 4294967294 or \"unlimited\", not `0`",
-        "--model:1:3: the name of a model is missing",
-        "--budget:1:6: `budget.cost` cannot be kept: the price is not known",
-        "--budget:1:10: `budget.programs` must be a whole number from 0 to 4294967294 or \"unlimited\", not `many`",
-        "--budget:1:15: `tokens` is not KEY=VALUE",
+        "--model:1:1: no model `nobody` is known".to_owned(),
+        "--model:1:1: there is no actor `cc`; did you mean `c`?".to_owned(),
+        "--model:1:1: `actors.b.model` has no use: the role `executor` asks no model".to_owned(),
+        "--model:1:3: the name of a model is missing".to_owned(),
+        "--budget:1:1: `program` is not a budget; did you mean `programs`?".to_owned(),
+        format!("--budget:1:10: `budget.programs` must be {count}, not `many`"),
+        "--budget:1:15: `tokens` is not KEY=VALUE".to_owned(),
+        "--budget:1:6: `budget.cost` cannot be kept: the price is not known".to_owned(),
+        format!("--parallel-turns:1:1: `run.parallel_turns` must be {}, not `0`", count.replace("from 0", "from 1")),
     ];
     let said = said(folder.path(), &load_with(folder.path(), "x.toml", &overrides));
     assert_eq!(said, expected);
