@@ -1,0 +1,266 @@
+//! The built command, as a user meets it: what it prints where, and how it ends.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Read},
+    net::TcpListener,
+    path::Path,
+    process::{Child, Command, Output, Stdio},
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+const EASY: &str = "examples/tasks/robot-walk.toml";
+
+fn rolecall(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rolecall"));
+    command.args(arguments).current_dir(env!("CARGO_MANIFEST_DIR")).stdin(Stdio::null());
+    for variable in ["OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_MODEL", "OTEL_EXPORTER_OTLP_ENDPOINT"] {
+        command.env_remove(variable);
+    }
+    command
+}
+
+fn run(arguments: &[&str]) -> Output {
+    rolecall(arguments).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// Every line of stdout is one JSON object.
+fn events(output: &Output) -> Vec<Value> {
+    text(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn traces() -> (TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("traces").display().to_string();
+    (folder, path)
+}
+
+#[test]
+fn a_run_repairs_a_program_offline_and_says_so_as_json() {
+    let (_folder, traces) = traces();
+    let output = run(&["run", "--topology", "self_debug", "--task", EASY, "--seed", "1", "--traces", &traces, "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let events = events(&output);
+    let [conversation, run] = events.as_slice() else { panic!("{events:?}") };
+    assert_eq!(conversation["event"], "conversation_finished");
+    assert_eq!(conversation["outcome"], "tests_passed");
+    assert_eq!((&conversation["solved"], &conversation["scored_on"]), (&true.into(), &"hidden".into()));
+    assert!(conversation["programs"].as_u64().unwrap() >= 1);
+    assert_eq!(conversation["programs"], conversation["programs_to_solve"]);
+    let trace = fs::read_to_string(conversation["trace"].as_str().unwrap()).unwrap();
+    assert!(trace.lines().all(|line| serde_json::from_str::<Value>(line).is_ok()));
+    assert_eq!((&run["event"], &run["solved"], &run["conversations"]), (&"run_finished".into(), &1.into(), &1.into()));
+    assert!(!text(&output.stderr).contains(['\u{1b}', '\r']), "no colours or carriage returns away from a terminal");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_result_at_any_concurrency() {
+    let result = |concurrency: &str| {
+        let (_folder, traces) = traces();
+        let mut arguments = vec!["run", "--topology", "self_debug", "--seed", "5", "--budget", "programs=12", "--json"];
+        arguments.extend(["--samples", "2", "--concurrency", concurrency, "--traces", &traces]);
+        for task in [EASY, "examples/tasks/parking-fee.toml", "examples/tasks/stock-reserve.toml"] {
+            arguments.extend(["--task", task]);
+        }
+        let mut events = events(&run(&arguments));
+        events.retain(|event| event["event"] == "conversation_finished");
+        events.sort_by_key(|event| (event["task"].to_string(), event["sample"].as_u64()));
+        for event in &mut events {
+            for volatile in ["conversation", "seconds", "trace"] {
+                event.as_object_mut().unwrap().remove(volatile);
+            }
+        }
+        assert_eq!(events.len(), 6);
+        events
+    };
+    assert_eq!(result("1"), result("8"));
+}
+
+#[test]
+fn a_table_for_people_and_the_trace_as_a_tree() {
+    let (_folder, traces) = traces();
+    let output = run(&["run", "--topology", "self_debug", "--task", EASY, "--seed", "1", "--traces", &traces]);
+    let table = text(&output.stdout);
+    assert!(table.contains("robot-walk") && table.contains("tests_passed") && table.contains("1 of 1"), "{table}");
+    let name = table.split_whitespace().find(|word| word.ends_with(".jsonl")).unwrap().to_owned();
+    let shown = run(&["trace", "show", &name]);
+    assert_eq!(shown.status.code(), Some(0));
+    let tree = text(&shown.stdout);
+    assert!(tree.contains("tests_passed") && tree.contains("executor") && tree.contains("debugger"), "{tree}");
+}
+
+#[test]
+fn judge_says_each_test_s_verdict() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("wrong.py");
+    fs::write(&program, "print('Hello')\n").unwrap();
+    let output = run(&["judge", "--task", EASY, &program.display().to_string(), "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let [judged] = events(&output).try_into().unwrap();
+    assert_eq!((&judged["event"], &judged["task"], &judged["verdict"]), (&"judged".into(), &"robot-walk".into(), &"wrong".into()));
+    assert!(judged["tests"].as_array().unwrap().iter().any(|test| test["set"] == "hidden"));
+    let page = text(&run(&["judge", "--task", EASY, &program.display().to_string()]).stdout);
+    assert!(page.contains("wrong.py (robot-walk): wrong"), "{page}");
+}
+
+#[test]
+fn judge_reads_samples_of_the_human_eval_format() {
+    let folder = tempfile::tempdir().unwrap();
+    let samples = folder.path().join("samples.jsonl");
+    let line = |completion: &str| format!("{{\"task_id\": \"HumanEval/53\", \"completion\": {completion:?}}}\n");
+    fs::write(&samples, [line("    return x + y\n"), line("    return x - y\n")].concat()).unwrap();
+    let data = crate::benchmarks::datasets().join("humaneval").display().to_string();
+    let arguments = ["judge", "--benchmark", "humaneval", "--path", &data, "--json", "--samples-file"];
+    let output = run(&[&arguments[..], &[&samples.display().to_string()]].concat());
+    let verdicts: Vec<String> = events(&output).iter().map(|event| event["verdict"].to_string()).collect();
+    assert_eq!(verdicts, ["\"passed\"", "\"wrong\""], "{}", text(&output.stderr));
+}
+
+#[test]
+fn mistakes_are_located_and_end_with_code_2_before_anything_starts() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let typo = file("typo.toml", "extends = \"seidr\"\n[budget]\nprogramms = 3\n");
+    let task = file("task.toml", "id = 7\n");
+    let data = file("data.jsonl", "{\"task_id\": \"a\"\n");
+    let none = folder.path().join("none.toml").display().to_string();
+    let cases: &[(&[&str], &str)] = &[
+        (&["run", "--topology", &typo, "--task", EASY], "typo.toml:3:1: "),
+        (&["run", "--topology", "seider", "--task", EASY], "seidr"),
+        (&["run", "--topology", "seidr", "--task", &task], "task.toml:1:"),
+        (&["run", "--topology", "seidr", "--task", &none], "none.toml"),
+        (&["run", "--topology", "seidr", "--benchmark", "quixbug", "--path", "."], "quixbugs"),
+        (&["run", "--topology", "seidr", "--benchmark", "quixbugs", "--path", &data], "data.jsonl:1:"),
+        (&["run", "--topology", "seidr", "--benchmark", "quixbugs"], "--path"),
+        (&["run", "--topology", "seidr", "--task", EASY, "--budget", "programs=many"], "programs"),
+        (&["run", "--topology", "seidr", "--task", EASY, "--model", "debuger=templates"], "debugger"),
+        (&["run", "--topology", "seidr", "--task", EASY, "--task-id", "robot-wolk"], "robot-walk"),
+        (&["run", "--topology", "seidr"], "--task"),
+        (&["judge", "--task", EASY], "no program"),
+        (&["topology", "check", &typo], "typo.toml:3:1: "),
+        (&["trace", "show", &typo], "typo.toml:1"),
+        (&["fly"], "unrecognized subcommand"),
+    ];
+    for (arguments, expected) in cases {
+        let output = run(arguments);
+        let said = text(&output.stderr) + &text(&output.stdout);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains(expected), "{arguments:?}: {said}");
+        assert!(!said.contains("panicked"), "{said}");
+    }
+}
+
+#[test]
+fn a_task_without_a_starter_is_refused_where_the_model_needs_one() {
+    let data = crate::benchmarks::datasets().join("humaneval").display().to_string();
+    let output = run(&["run", "--topology", "seidr", "--benchmark", "humaneval", "--path", &data]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("synthesizer drafts with `templates`, which changes a starter program"));
+}
+
+#[test]
+fn a05_explain_prints_each_effective_setting_with_its_source() {
+    let output = run(&["run", "--topology", "seidr", "--task", EASY, "--budget", "programs=7", "--seed", "3", "--explain", "--json"]);
+    let settings = events(&output);
+    let find = |key: &str| settings.iter().find(|setting| setting["key"] == key).unwrap();
+    assert_eq!((&find("budget.programs")["value"], &find("budget.programs")["source"]), (&7.into(), &"--budget".into()));
+    assert_eq!(find("seed")["source"], "flag");
+    assert!(find("actors.ranker.settings.beam_width")["source"].as_str().unwrap().contains("seidr.toml"));
+    assert_eq!(find("feedback.timeouts")["source"], "default");
+}
+
+#[test]
+fn shipped_arrangements_are_right_and_can_be_listed_drawn_and_compared() {
+    for name in ["seidr", "intervenor", "self_debug", "resample"] {
+        assert_eq!(run(&["topology", "check", name]).status.code(), Some(0), "{name}");
+    }
+    assert!(text(&run(&["topology", "show", "seidr", "--mermaid"]).stdout).starts_with("flowchart"));
+    assert!(text(&run(&["topology", "diff", "seidr", "self_debug"]).stdout).contains("ranker"));
+    let roles: Value = serde_json::from_slice(&run(&["roles", "--json"]).stdout).unwrap();
+    assert_eq!(roles.as_array().map(Vec::len), Some(7), "{roles}");
+}
+
+/// A server that takes connections and never answers.
+fn silent_server() -> (TcpListener, String) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    (listener, url)
+}
+
+fn interrupt(child: &Child) {
+    rustix::process::kill_process(rustix::process::Pid::from_child(child), rustix::process::Signal::INT).unwrap();
+}
+
+#[test]
+fn ctrl_c_ends_cleanly_with_what_is_done_saved() {
+    let (_listener, url) = silent_server();
+    let (_folder, traces) = traces();
+    let mut child = rolecall(&["run", "--topology", "intervenor", "--task", EASY, "--model", "openai:m", "--json"])
+        .args(["--seed", "1", "--traces", &traces])
+        .env("OPENAI_BASE_URL", &url)
+        .env("OPENAI_API_KEY", "k")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut talk = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert!(talk.next().unwrap().unwrap().starts_with("run "));
+    std::thread::sleep(Duration::from_millis(500));
+    interrupt(&child);
+    let started = Instant::now();
+    let status = child.wait().unwrap();
+    assert!(started.elapsed() < Duration::from_secs(30));
+    assert_eq!(status.code(), Some(130));
+    let mut stdout = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
+    let events: Vec<Value> = stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(events[0]["outcome"], "cancelled");
+    assert!(Path::new(events[0]["trace"].as_str().unwrap()).exists());
+    assert_eq!(events.last().unwrap()["event"], "run_finished");
+}
+
+#[test]
+fn a_provider_that_refuses_the_key_ends_the_run_with_code_4() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        use std::io::Write;
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut head = [0; 4096];
+            let _ = stream.read(&mut head);
+            let body = r#"{"error": {"message": "bad key sk-SENTINEL", "code": "invalid_api_key"}}"#;
+            let _ = write!(stream, "HTTP/1.1 401 Unauthorized\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len());
+        }
+    });
+    let (_folder, traces) = traces();
+    let output = rolecall(&["run", "--topology", "intervenor", "--task", EASY, "--model", "openai:m", "--traces", &traces])
+        .env("OPENAI_BASE_URL", &url)
+        .env("OPENAI_API_KEY", "sk-SENTINEL")
+        .output()
+        .unwrap();
+    let said = text(&output.stderr) + &text(&output.stdout);
+    assert_eq!(output.status.code(), Some(4), "{said}");
+    assert!(!said.contains("sk-SENTINEL"), "{said}");
+}
+
+#[test]
+fn a_closed_pipe_is_no_panic() {
+    let mut child = rolecall(&["roles", "--json"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert!(!said.contains("panicked"), "{said}");
+    child.wait().unwrap();
+}
