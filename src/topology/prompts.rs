@@ -30,6 +30,9 @@ pub(super) fn load_prompt(purpose: Purpose, reference: &str, place: &Place) -> R
         path
     };
     let source = path.read(ORDER, Some(place)).map_err(|mistake| vec![mistake])?;
+    if source.text().trim().is_empty() {
+        return Err(vec![Mistake::at(&Place::start_of(&source), "not a prompt: it is empty")]);
+    }
     Prompt::load(purpose, source.name(), source.text())
         .map_err(|errors| errors.iter().map(|error| located(&source, error)).collect::<Vec<_>>())?;
     Ok(PromptRef { reference: reference.to_owned(), text: source.text().into() })

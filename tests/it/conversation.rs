@@ -168,7 +168,7 @@ fn a22_more_conversations_than_permits_all_finish() {
         let company = company(school(), talkative(), MadeUpSandbox::by_text(), None);
         let records = hold_all(&company, &task(3, None), 9, 2).await;
         for record in records {
-            assert_eq!(record.end.outcome, Outcome::BudgetPrograms, "{:?}", record.end);
+            assert!(matches!(record.end.outcome, Outcome::BudgetPrograms | Outcome::TestsPassed), "{:?}", record.end);
         }
     });
 }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, reason = "a test may panic")]
 
 mod benchmarks;
+mod cli;
 mod conversation;
 mod execution_cases;
 mod house_rules;
