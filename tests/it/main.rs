@@ -6,5 +6,6 @@ mod execution_cases;
 mod openai;
 mod prompts;
 mod sandbox;
+mod sandbox_protocol;
 mod sandbox_references;
 mod templates;
