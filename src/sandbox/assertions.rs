@@ -57,6 +57,7 @@ struct Answer {
     id: u64,
     raised: Option<Raised>,
     unsupported: Option<String>,
+    back: Option<u64>,
 }
 
 /// One execution of a program against test code: relays between the candidate's process and the tests'.
@@ -347,6 +348,7 @@ impl<'a> Relay<'a> {
             Ok(Answer { unsupported: Some(message), .. }) => {
                 Ok(format!("{}\n", json!({ "reply": "unsupported", "message": message })).into_bytes())
             }
+            Ok(Answer { back: Some(_), .. }) => Ok([b"{\"reply\":\"back\"}\n", line.as_slice(), b"\n"].concat()),
             Ok(_) => Ok([b"{\"reply\":\"value\"}\n", line.as_slice(), b"\n"].concat()),
             Err(_) => self.gone(Halt::forged("a malformed answer")).await,
         }

@@ -1,4 +1,5 @@
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -7,6 +8,7 @@ use tokio::net::unix::pipe::Receiver;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 
+use super::text::without_addresses;
 use crate::domain::{Excerpt, Limits};
 
 /// One output stream of a candidate, kept up to its limit, and an alarm when it is longer.
@@ -85,9 +87,9 @@ impl Capture {
         self.lock().bytes.clone()
     }
 
-    /// Head and tail as text. Of a program that a limit killed (`cut`) the head alone is shown, since how far it came
+    /// Head and tail as text without addresses, and without what `hidden` names. Of a program that a limit killed (`cut`) the head alone is shown, since how far it came
     /// depends on timing.
-    pub(super) fn excerpt(&self, cut: bool) -> Excerpt {
+    pub(super) fn excerpt(&self, cut: bool, hidden: &[PathBuf]) -> Excerpt {
         let kept = self.lock();
         let (bytes, total_bytes) = (kept.bytes.as_slice(), kept.bytes.len() as u64);
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -101,6 +103,10 @@ impl Capture {
                 (format!("{}\n[{left_out} bytes left out]\n{}", text(head), text(tail)), true)
             }
         };
-        Excerpt { text: shown, total_bytes, truncated }
+        let mut text = without_addresses(&shown);
+        for path in hidden {
+            text = text.replace(&*path.to_string_lossy(), "...");
+        }
+        Excerpt { text, total_bytes, truncated }
     }
 }

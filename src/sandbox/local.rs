@@ -80,7 +80,8 @@ impl LocalSandbox {
                 if !outcome.spoiled {
                     loan.give_back();
                 }
-                let mut judgement = judgement(job, outcome.tally.into_results(), &outcome.streams, started.elapsed());
+                let mut judgement =
+                    self.judgement(job, outcome.tally.into_results(), &outcome.streams, started.elapsed());
                 judgement.cpu_ms = outcome.cpu_ms;
                 judgement.peak_memory_bytes = Some(outcome.peak_memory_bytes);
                 judgement.near_limit = outcome.near_limit;
@@ -90,7 +91,7 @@ impl LocalSandbox {
             TestSuite::Io { cases, rule } => {
                 let outcome = Programs { slot: &mut loan.slot, job, cancel, probe: None }.run(cases, *rule).await?;
                 loan.give_back();
-                let mut judgement = judgement(job, outcome.results, &outcome.streams, started.elapsed());
+                let mut judgement = self.judgement(job, outcome.results, &outcome.streams, started.elapsed());
                 judgement.cpu_ms = outcome.cpu_ms;
                 judgement.peak_memory_bytes = Some(outcome.peak_memory_bytes);
                 judgement.near_limit = outcome.near_limit;
@@ -99,32 +100,32 @@ impl LocalSandbox {
             }
         }
     }
+
+    /// A judgement from its tests; what was measured is filled in by the caller.
+    fn judgement(&self, job: &Job, tests: Vec<TestResult>, streams: &Streams, wall: Duration) -> Judgement {
+        let verdict = Verdict::of_program(tests.iter().map(|test| test.verdict));
+        let cut = matches!(
+            verdict,
+            Verdict::OutputLimit | Verdict::TimeoutCpu | Verdict::TimeoutWall | Verdict::Memory | Verdict::Forbidden
+        );
+        Judgement {
+            verdict,
+            tests,
+            compile_output: None,
+            stdout: streams.stdout.excerpt(cut, self.pool.machine_paths()),
+            stderr: streams.stderr.excerpt(cut, self.pool.machine_paths()),
+            cpu_ms: 0,
+            wall_ms: u64::try_from(wall.as_millis()).unwrap_or(u64::MAX),
+            peak_memory_bytes: None,
+            protocol: Protocol::Split,
+            limits: job.limits.clone(),
+            near_limit: false,
+        }
+    }
 }
 
 /// What tracing multiplies CPU time by, at most: the tracer itself stops after so many events.
 const TRACED_FACTOR: u64 = 2;
-
-/// A judgement from its tests; what was measured is filled in by the caller.
-fn judgement(job: &Job, tests: Vec<TestResult>, streams: &Streams, wall: Duration) -> Judgement {
-    let verdict = Verdict::of_program(tests.iter().map(|test| test.verdict));
-    let cut = matches!(
-        verdict,
-        Verdict::OutputLimit | Verdict::TimeoutCpu | Verdict::TimeoutWall | Verdict::Memory | Verdict::Forbidden
-    );
-    Judgement {
-        verdict,
-        tests,
-        compile_output: None,
-        stdout: streams.stdout.excerpt(cut),
-        stderr: streams.stderr.excerpt(cut),
-        cpu_ms: 0,
-        wall_ms: u64::try_from(wall.as_millis()).unwrap_or(u64::MAX),
-        peak_memory_bytes: None,
-        protocol: Protocol::Split,
-        limits: job.limits.clone(),
-        near_limit: false,
-    }
-}
 
 impl Sandbox for LocalSandbox {
     fn isolation(&self) -> &Isolation {

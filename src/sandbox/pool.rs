@@ -29,6 +29,11 @@ impl Pool {
         Self { launcher, interpreter, permits: Semaphore::new(slots.max(1)), idle: Mutex::new(vec![first]) }
     }
 
+    /// Paths of this machine that outputs may name.
+    pub(super) fn machine_paths(&self) -> &[PathBuf] {
+        &self.interpreter.readable
+    }
+
     /// Waits for a slot.
     pub(super) async fn borrow(&self) -> Result<Loan<'_>, SandboxError> {
         let permit = self

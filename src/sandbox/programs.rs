@@ -200,7 +200,7 @@ fn judge(case: &IoCase, rule: OutputRule, streams: &Streams, ending: &Ending) ->
     let text = String::from_utf8_lossy(&bytes);
     let comparison = compare(&text, &case.stdout, rule);
     // Bytes that are no text equal nothing.
-    let right = comparison.right && (rule == OutputRule::Tokens || text.as_bytes() == bytes.as_slice());
+    let right = comparison.right && text.as_bytes() == bytes.as_slice();
     let (verdict, message) = match &ending.halt {
         Some(halt) => (halt.verdict, Some(plain(&halt.message))),
         None if right => (Verdict::Passed, None),
@@ -215,7 +215,7 @@ fn judge(case: &IoCase, rule: OutputRule, streams: &Streams, ending: &Ending) ->
     TestResult {
         score,
         expected: Some(plain(&case.stdout)),
-        actual: Some(if cut { plain(&streams.stdout.excerpt(true).text) } else { plain(&text) }),
+        actual: Some(if cut { plain(&streams.stdout.excerpt(true, &[]).text) } else { plain(&text) }),
         message,
         cpu_ms: Some(ending.cpu_ms),
         ..result_of(case, verdict)

@@ -1,8 +1,18 @@
 /// Longest text of a value or message in a result, in characters.
 const MOST: usize = 2_000;
 
-/// A text as it may reach a prompt: no addresses, and not too long.
+/// A value or message as it may reach a prompt: no addresses, and not too long.
 pub(super) fn plain(text: &str) -> String {
+    let mut plain = without_addresses(text);
+    if let Some((end, _)) = plain.char_indices().nth(MOST) {
+        plain.truncate(end);
+        plain.push_str("...");
+    }
+    plain
+}
+
+/// A text without memory addresses, which change from run to run.
+pub(super) fn without_addresses(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("0x") {
@@ -16,13 +26,7 @@ pub(super) fn plain(text: &str) -> String {
         rest = &rest[at + 2 + digits..];
     }
     plain.push_str(rest);
-    match plain.char_indices().nth(MOST) {
-        Some((end, _)) => {
-            plain.truncate(end);
-            plain + "..."
-        }
-        None => plain,
-    }
+    plain
 }
 
 #[cfg(test)]

@@ -12,8 +12,6 @@ pub(super) struct Usage {
     pub(super) others_cpu_ms: u64,
     /// Resident memory of all, in bytes.
     pub(super) memory_bytes: u64,
-    /// Processes and threads.
-    pub(super) tasks: u32,
 }
 
 impl Usage {
@@ -35,7 +33,6 @@ impl Usage {
                 usage.others_cpu_ms += tick_ms * (field(14) + field(15));
             }
             usage.memory_bytes += field(24) * page;
-            usage.tasks += u32::try_from(field(20)).unwrap_or(u32::MAX);
             let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { continue };
             for thread in threads.flatten() {
                 let children = fs::read_to_string(thread.path().join("children")).unwrap_or_default();

@@ -4,6 +4,7 @@
 //! (one forks candidates, one forks test runs) and stays as their parent: when it ends, however it ends, the kernel
 //! kills both and with them everything that they started.
 
+mod filter;
 mod plan;
 mod resident;
 mod server;

@@ -8,6 +8,7 @@ use rustix::process::{Gid, Pid, Resource, Rlimit, Signal, Uid, setrlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets, UnshareFlags};
 use serde_json::json;
 
+use super::filter;
 use super::plan::Plan;
 use super::view;
 use crate::sandbox::sys::{self, Side};
@@ -92,11 +93,20 @@ impl Server<'_> {
                 None
             }
         };
+        let filters =
+            filter::programs().map_err(|error| ("writing a filter of system calls", io::Error::other(error)))?;
+        if let Identity::Drops(_) = self.identity {
+            for filter in &filters {
+                seccompiler::apply_filter(filter)
+                    .map_err(|error| ("installing a filter of system calls", io::Error::other(error)))?;
+            }
+        }
         // After the change of identity, which clears it.
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).map_err(step("tying its life to ours"))?;
         let control = self.control.try_clone().map_err(|error| ("copying the control socket", error))?;
         let spaces = UnshareFlags::NEWNS | UnshareFlags::NEWPID | UnshareFlags::NEWIPC;
-        let settings = json!({ "clone": libc::SYS_clone, "flags": spaces.bits(), "uid": uid });
+        let filters = filters.iter().map(filter::hexadecimal).collect::<Vec<_>>();
+        let settings = json!({ "clone": libc::SYS_clone, "flags": spaces.bits(), "uid": uid, "filters": filters });
         let mut command = Command::new(&self.plan.python);
         command
             .args(["-S", "-s", "-c", self.text])

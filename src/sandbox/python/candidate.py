@@ -19,7 +19,12 @@ class Untraced:
 class Candidate:
     """The program as a module, and what the tests hold of it."""
 
-    def __init__(self, job, traced):
+    def __init__(self, job, channel, traced):
+        import os
+        self.me, self.process_id, self.leave = os.getpid(), os.getpid, os._exit
+        self.streams = sys.stdout, sys.stderr
+        self.asked = None
+        self.channel = channel
         self.job = job
         self.traced = traced
         self.handles = []
@@ -35,7 +40,10 @@ class Candidate:
         scope = vars(self.module)
         scope["__builtins__"] = builtins
         if self.job.get("support"):
-            exec(compile(self.job["support"], "support.py", "exec"), scope)
+            try:
+                exec(compile(self.job["support"], "support.py", "exec"), scope)
+            except Exception as error:
+                return {"fault": f"the support text fails: {type(error).__name__}: {error}"}
             home = self.module.__name__
             self.support = {
                 name: kind for name, kind in scope.items() if isinstance(kind, type) and kind.__module__ == home
@@ -88,6 +96,52 @@ class Candidate:
 
     # Requests.
 
+    def serve(self, request):
+        """Performs one request and answers it."""
+        outer, self.asked = self.asked, request["id"]
+        try:
+            reply = self.perform(request)
+        except Unsupported as error:
+            reply = {"unsupported": str(error)}
+        except BaseException as error:
+            reply = {"raised": raised(error)}
+        self.asked = outer
+        if self.process_id() != self.me:
+            self.leave(0)  # A child that the program forked came back here: only the parent answers.
+        self.reply(request["id"], reply)
+
+    def reply(self, number, reply):
+        for stream in self.streams:
+            try:
+                stream.flush()
+            except Exception:
+                pass
+        reply["id"] = number
+        text = _write(reply)
+        if len(text) > MAX_BYTES:
+            text = _write({"id": number, "unsupported": "the value is too large"})
+        self.channel.send_text(text)
+
+    def call_back(self, function, arguments):
+        """Asks the tests to call one of their functions; answers what they ask meanwhile."""
+        number, table = self.asked, Table(self)
+        references = [table.put(value) for value in arguments]
+        self.reply(number, {"back": function, "args": references, "rows": table.rows()})
+        while True:
+            request = self.channel.receive()
+            if request is None:
+                self.leave(0)
+            if "resume" not in request:
+                self.serve(request)
+            elif "raised" in request:
+                name, text = request["raised"]
+                kind = getattr(builtins, name, Exception)
+                raise (kind if isinstance(kind, type) and issubclass(kind, Exception) else Exception)(text)
+            else:
+                reader = Reader(self)
+                reader.add(0, request["rows"])
+                return reader.get(request["ok"])
+
     def perform(self, request):
         reader = Reader(self)
         reader.add(0, request["rows"])
@@ -132,13 +186,13 @@ def is_match(kind):
 
 
 class Callback:
-    """A function of the tests that was given to the candidate."""
+    """A function of the tests that was given to the candidate. What it is given and gives back are copies."""
 
     def __init__(self, candidate, number):
         self.candidate, self.number = candidate, number
 
     def __call__(self, *arguments):
-        raise Unsupported("the tests' functions cannot be called from the candidate")
+        return self.candidate.call_back(self.number, arguments)
 
 
 def syntax_text(error):
@@ -167,32 +221,13 @@ def raised(error):
 
 def answer_calls(job, channel, traced):
     """Loads the program, then answers the calls one by one until the channel ends."""
-    import os
-    me, end, out, err = os.getpid(), os._exit, sys.stdout, sys.stderr
-    candidate = Candidate(job, traced)
+    candidate = Candidate(job, channel, traced)
     channel.send(candidate.load())
     while True:
         request = channel.receive()
         if request is None:
-            end(0)
-        try:
-            reply = candidate.perform(request)
-        except Unsupported as error:
-            reply = {"unsupported": str(error)}
-        except BaseException as error:
-            reply = {"raised": raised(error)}
-        if os.getpid() != me:
-            end(0)  # A child that the program forked came back here: only the parent answers.
-        for stream in (out, err):
-            try:
-                stream.flush()
-            except Exception:
-                pass
-        reply["id"] = request["id"]
-        text = _write(reply)
-        if len(text) > MAX_BYTES:
-            text = _write({"id": request["id"], "unsupported": "the value is too large"})
-        channel.send_text(text)
+            candidate.leave(0)
+        candidate.serve(request)
 
 
 def run_program(job, channel, traced):

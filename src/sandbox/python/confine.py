@@ -5,7 +5,7 @@ import resource
 import signal
 
 _library = ctypes.PyDLL(None, use_errno=True)
-_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _FILTER = 1, 4, 22, 2
 _MS_NOSUID, _MS_NODEV = 2, 4
 
 
@@ -13,6 +13,10 @@ def _checked(result, what):
     if result != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{what}: {os.strerror(number)}")
+
+
+class _Filter(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("instructions", ctypes.c_char_p)]
 
 
 def fork_apart(numbers):
@@ -50,3 +54,7 @@ def confine(numbers, limits):
     _checked(_library.capset(header, (ctypes.c_uint32 * 6)()), "capset")
     _checked(_library.prctl(_PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGKILL), 0, 0, 0), "prctl")
     _checked(_library.prctl(_PR_SET_DUMPABLE, ctypes.c_ulong(0), 0, 0, 0), "prctl")
+    for text in numbers["filters"]:
+        program = bytes.fromhex(text)
+        installed = _library.prctl(_PR_SET_SECCOMP, ctypes.c_ulong(_FILTER), ctypes.byref(_Filter(len(program) // 8, program)), 0, 0)
+        _checked(installed, "seccomp")
