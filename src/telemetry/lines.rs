@@ -4,6 +4,9 @@ use serde_json::Value;
 
 use super::{attributes as name, execution::RUN_TESTS, reading::ReadSpan};
 
+/// How many candidates a line names.
+const NAMES_SHOWN: usize = 8;
+
 /// How a line is coloured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
@@ -99,7 +102,7 @@ fn agent(span: &ReadSpan) -> Line {
     let word = |key: &'static str| move |of: &serde_json::Map<String, Value>| Some(of.get(key)?.as_str()?.to_owned());
     let named = |wanted, keep: &dyn Fn(&serde_json::Map<String, Value>) -> bool| {
         let of = events(wanted).map(|(_, of)| of).filter(|of| keep(of)).filter_map(word(name::CANDIDATE));
-        of.collect::<Vec<String>>().join(", ")
+        few(&of.collect::<Vec<String>>())
     };
     let ranked = |ranking: &'static str| {
         named(name::RANKED_EVENT, &move |of| word(name::RANKING)(of).is_some_and(|word| word == ranking))
@@ -137,6 +140,13 @@ fn round(span: &ReadSpan) -> Line {
     parts.extend(span.count(name::PROGRAMS).map(|programs| (Tone::Plain, plural(programs, "program"))));
     parts.extend(span.number(name::SCORE).map(|score| (Tone::Plain, format!("best score {score:.2}"))));
     parts
+}
+
+/// The first names of a list, and how many more there are.
+fn few(names: &[String]) -> String {
+    let more = names.len().saturating_sub(NAMES_SHOWN);
+    let shown = names[..names.len() - more].join(", ");
+    if more == 0 { shown } else { format!("{shown} and {more} more") }
 }
 
 /// `1 program`, `2 programs`.

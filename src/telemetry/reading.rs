@@ -49,7 +49,7 @@ pub struct ReadSpan {
     pub events: Vec<(String, Map<String, Value>)>,
     /// The description of its error, where it is one.
     pub error: Option<String>,
-    /// Where its children are, by start.
+    /// Where its children are: by the logical order of turns, then by start.
     pub children: Vec<usize>,
 }
 
@@ -75,7 +75,7 @@ impl ReadSpan {
 pub struct ReadTrace {
     /// All spans, in the order of the file.
     pub spans: Vec<ReadSpan>,
-    /// The spans without a parent in the file, by start.
+    /// The spans without a parent in the file, in the same order.
     pub tops: Vec<usize>,
     /// Whether the last line was cut off, as by a kill.
     pub cut: bool,
@@ -157,6 +157,19 @@ fn value(any: Option<AnyValue>) -> Value {
     }
 }
 
+/// The turn that each span is of; what is of none, a handoff or a round, goes with the first turn directly below it.
+fn turns(spans: &[ReadSpan], ids: &[Ids], known: &BTreeMap<&(Vec<u8>, Vec<u8>), usize>) -> Vec<Option<u64>> {
+    let own: Vec<Option<u64>> = spans.iter().map(|span| span.count(name::SEQ)).collect();
+    let mut turns = own.clone();
+    for (index, seq) in own.iter().enumerate() {
+        let above = known.get(&ids[index].parent).filter(|above| own[**above].is_none());
+        if let (Some(&above), Some(seq)) = (above, seq) {
+            turns[above] = Some(turns[above].map_or(*seq, |first| first.min(*seq)));
+        }
+    }
+    turns
+}
+
 /// Hangs each span below its parent; gives those whose parent is not there.
 fn link(spans: &mut [ReadSpan], ids: &[Ids], bad: &mut Vec<BadLine>) -> Vec<usize> {
     let mut known = BTreeMap::new();
@@ -167,10 +180,11 @@ fn link(spans: &mut [ReadSpan], ids: &[Ids], bad: &mut Vec<BadLine>) -> Vec<usiz
             bad.push(BadLine { line: one.line, reason: "a span whose id stands earlier already".to_owned() });
         }
     }
-    let mut by_start: Vec<usize> = (0..spans.len()).collect();
-    by_start.sort_by_key(|&index| (spans[index].start, index));
+    let mut by_place: Vec<usize> = (0..spans.len()).collect();
+    let turns = turns(spans, ids, &known);
+    by_place.sort_by_key(|&index| (turns[index], spans[index].start, index));
     let mut tops = Vec::new();
-    for index in by_start {
+    for index in by_place {
         match known.get(&ids[index].parent) {
             Some(&parent) => spans[parent].children.push(index),
             None => tops.push(index),
