@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_spanned::Spanned;
 use thiserror::Error;
 
-use super::reference::{Kind, ReferenceError, follow};
+use super::reference::{FileKind, ReferenceError, follow};
 use crate::{
     domain::Place,
     llm::{
@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-const MODEL: Kind = Kind { noun: "model", folder: "models", extension: ".toml" };
+const MODEL: FileKind = FileKind { noun: "model", folder: "models", extension: ".toml" };
 
 /// Fields of a request that `[extra]` may not set, and what does.
 const RESERVED: [(&str, &str); 9] = [

@@ -2,13 +2,13 @@ use std::path::Path;
 
 use thiserror::Error;
 
-use super::reference::{Kind, ReferenceError, follow};
+use super::reference::{FileKind, ReferenceError, follow};
 use crate::{
     llm::Purpose,
     prompts::{Prompt, PromptError},
 };
 
-const PROMPT: Kind = Kind { noun: "prompt", folder: "prompts", extension: ".md" };
+const PROMPT: FileKind = FileKind { noun: "prompt", folder: "prompts", extension: ".md" };
 
 /// Why a reference leads to no usable prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

@@ -9,7 +9,7 @@ const MAX_BYTES: u64 = 1 << 20;
 
 /// A kind of file that others refer to by name or by path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kind {
+pub struct FileKind {
     /// What it is called in messages.
     pub noun: &'static str,
     /// The folder below `config/` that holds the embedded ones.
@@ -63,8 +63,8 @@ pub enum ReferenceError {
 /// A reference that ends in the kind's extension is a file: a path relative to `base_dir`, the folder of the file that
 /// names it (the current folder where there is none). Any other is the name of an embedded file without its extension.
 /// Nothing in a reference is expanded. Files of more than 1 MiB, and what is not UTF-8 or no file, are refused.
-pub fn follow(kind: Kind, reference: &str, base_dir: Option<&Path>) -> Result<Followed, ReferenceError> {
-    let Kind { noun, folder, extension } = kind;
+pub fn follow(kind: FileKind, reference: &str, base_dir: Option<&Path>) -> Result<Followed, ReferenceError> {
+    let FileKind { noun, folder, extension } = kind;
     if reference.ends_with(extension) {
         let path = base_dir.map_or_else(|| Path::new(reference).to_owned(), |dir| dir.join(reference));
         let name = path.display().to_string();
