@@ -8,4 +8,4 @@ mod reference;
 pub use embedded::{embedded_file, embedded_names};
 pub use model_file::{ModelFileError, ModelFileMistake, load_model};
 pub use prompt_file::{PromptFileError, load_prompt};
-pub use reference::{Followed, FileKind, ReferenceError, follow};
+pub use reference::{FileKind, Followed, ReferenceError, follow};
