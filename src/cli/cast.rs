@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::exit::{Exit, Failure};
 use crate::{
+    config::load_model,
     domain::Problem,
     ids::ActorName,
     llm::{
@@ -83,8 +84,11 @@ async fn connect(name: &str) -> Result<(Arc<dyn ChatModel>, Vec<String>), Failur
     if name == "templates" {
         return Ok((Arc::new(Templates::new()), Vec::new()));
     }
-    let id = name.strip_prefix("openai").map(|rest| rest.trim_start_matches(':')).filter(|id| !id.is_empty());
-    let settings = OpenAiSettings::from_environment(id, |variable| std::env::var(variable).ok());
+    let variable = |variable: &str| std::env::var(variable).ok();
+    let settings = match name.split_once(':').map_or((name, None), |(kind, id)| (kind, Some(id))) {
+        ("openai", id) => OpenAiSettings::from_environment(id.filter(|id| !id.is_empty()), variable),
+        _ => load_model(name, None, variable).map_err(Failure::usage)?,
+    };
     let (model, warnings) = OpenAi::connect(settings).await.map_err(|error| {
         let exit = if matches!(error, ModelError::Refused { .. }) { Exit::Refused } else { Exit::Usage };
         Failure { exit, message: format!("model {name}: {error}") }

@@ -8,13 +8,17 @@ mod embedded;
 mod file;
 mod item;
 mod mistake;
+mod model_file;
 mod names;
 mod place;
+mod reference;
 
 pub use document::Document;
 pub use embedded::{embedded_file, embedded_names};
 pub use file::{ConfigPath, MAX_FILE_BYTES};
 pub use item::{Content, Field, Item};
 pub use mistake::{Mistake, Mistakes};
+pub use model_file::{ModelFileError, ModelFileMistake, load_model};
 pub use names::{did_you_mean, listed, quoted};
 pub use place::{Located, Medium, Place, TextSource};
+pub use reference::{FileKind, Followed, ReferenceError, follow};

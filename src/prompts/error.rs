@@ -1,37 +1,6 @@
-use std::fmt;
-
 use thiserror::Error;
 
-use crate::llm::Purpose;
-
-/// A place in a prompt file; lines and columns (in characters) count from 1.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The file, or the name of the embedded prompt.
-    pub file: String,
-    /// Line.
-    pub line: usize,
-    /// Column.
-    pub column: usize,
-    /// Bytes before it.
-    pub offset: usize,
-}
-
-impl Place {
-    /// The place of byte `offset` of `text`, the whole file's text; the end where `offset` is past it.
-    pub(super) fn of(file: &str, text: &str, offset: usize) -> Self {
-        let before = text.get(..offset).unwrap_or(text);
-        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        let line = before.matches('\n').count() + 1;
-        Self { file: file.to_owned(), line, column: before[line_start..].chars().count() + 1, offset: before.len() }
-    }
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}:{}", self.file, self.line, self.column)
-    }
-}
+use crate::{domain::Place, llm::Purpose};
 
 /// What is wrong with a prompt file.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]

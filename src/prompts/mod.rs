@@ -14,6 +14,6 @@ mod unfenced;
 
 pub use assembly::assemble;
 pub use data::{FailingTest, FaultyLine, PromptData, ReportData, TaskData};
-pub use error::{Place, PromptError};
+pub use error::PromptError;
 pub use extract::extract_program;
 pub use prompt::{Prompt, PromptHash};

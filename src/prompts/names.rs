@@ -3,12 +3,8 @@ use std::collections::BTreeSet;
 use minijinja::Environment;
 use serde_json::Value;
 
-use super::{
-    data::PromptData,
-    error::{Place, PromptError},
-    parts::Part,
-};
-use crate::llm::Purpose;
+use super::{data::PromptData, error::PromptError, parts::Part};
+use crate::{domain::Place, llm::Purpose};
 
 /// Names in a part of a prompt that prompts of `purpose` do not have, in the order of their places.
 pub fn check_names(

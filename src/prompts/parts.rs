@@ -1,7 +1,7 @@
 use std::ops::Range;
 
-use super::error::{Place, PromptError};
-use crate::llm::ChatRole;
+use super::error::PromptError;
+use crate::{domain::Place, llm::ChatRole};
 
 /// A part of a prompt file.
 #[derive(Clone, Debug, PartialEq, Eq)]

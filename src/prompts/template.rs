@@ -2,7 +2,8 @@ use minijinja::{
     AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior, Value, syntax::SyntaxConfig,
 };
 
-use super::{error::Place, parts::Part};
+use super::parts::Part;
+use crate::domain::Place;
 
 /// The environment of every prompt: strict, without escaping, without access to files.
 pub fn environment() -> Environment<'static> {

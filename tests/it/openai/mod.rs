@@ -2,6 +2,7 @@
 
 mod connecting;
 mod faults;
+mod model_files;
 mod replies;
 mod server;
 

@@ -74,7 +74,7 @@ impl Server {
                     Answer::Silence => {
                         tokio::spawn(async move {
                             let mut stream = stream;
-                            stream.read(&mut [0; 1]).await.ok();
+                            stream.read_to_end(&mut Vec::new()).await.ok();
                         });
                     }
                 }
