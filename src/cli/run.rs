@@ -19,11 +19,11 @@ use super::{
     watching::Watching,
 };
 use crate::{
+    config::model_capabilities,
     conversation::{Company, ConversationRecord, MemoryJournal, Outcome},
     domain::Problem,
     evaluation::{Selection, run_all},
     ids::RunId,
-    llm::capabilities,
     telemetry::{TraceOptions, TraceSummary, Traces},
     topology::{Checked, Overrides, TopologyRef, load_plan},
 };
@@ -109,7 +109,7 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
 fn load(args: &RunArgs) -> Result<Checked, Failure> {
     let variable = |name: &str| std::env::var(name).ok();
     let overrides = Overrides::new(&args.model, &args.budget, args.parallel_turns.as_deref(), &variable);
-    load_plan(&TopologyRef(args.topology.clone()), &overrides, &capabilities).map_err(Failure::usage)
+    load_plan(&TopologyRef(args.topology.clone()), &overrides, &model_capabilities).map_err(Failure::usage)
 }
 
 /// 53 bits: exact in every JSON reader.

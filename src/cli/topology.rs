@@ -4,8 +4,7 @@ use serde_json::{Value, json};
 
 use super::printed::Printed;
 use crate::{
-    config::{Mistake, Mistakes},
-    llm::capabilities,
+    config::{Mistake, Mistakes, model_capabilities},
     topology::{Checked, Overrides, TopologyRef, diff as difference, draw, load_plan},
 };
 
@@ -13,7 +12,7 @@ use crate::{
 const WRONG: u8 = 2;
 
 fn load(file: &str) -> Result<Checked, Mistakes> {
-    load_plan(&TopologyRef::from(file), &Overrides::default(), &capabilities)
+    load_plan(&TopologyRef::from(file), &Overrides::default(), &model_capabilities)
 }
 
 /// Reports every mistake of an arrangement, on stdout since they are what was asked for; exit code 2 where there are any.

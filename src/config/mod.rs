@@ -18,7 +18,7 @@ pub use embedded::{embedded_file, embedded_names};
 pub use file::{ConfigPath, MAX_FILE_BYTES};
 pub use item::{Content, Field, Item};
 pub use mistake::{Mistake, Mistakes};
-pub use model_file::{ModelFileError, ModelFileMistake, load_model};
+pub use model_file::{ModelFileError, ModelFileMistake, load_model, model_capabilities};
 pub use names::{did_you_mean, listed, quoted};
 pub use place::{Located, Medium, Place, TextSource};
 pub use reference::{FileKind, Followed, ReferenceError, follow};

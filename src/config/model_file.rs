@@ -4,11 +4,14 @@ use serde::Deserialize;
 use serde_spanned::Spanned;
 use thiserror::Error;
 
-use super::reference::{FileKind, ReferenceError, follow};
+use super::{
+    embedded_file,
+    reference::{FileKind, ReferenceError, follow},
+};
 use crate::{
     domain::Place,
     llm::{
-        Parameters,
+        Capabilities, Parameters, capabilities,
         openai::{ApiKey, OpenAiSettings, check_base_url},
     },
 };
@@ -97,6 +100,12 @@ struct RawParameters {
     /// Strings that end the reply.
     #[serde(default)]
     stop: Vec<String>,
+}
+
+/// What the model of this name can do; `None` where the name means no model. Shipped model files count by their name.
+pub fn model_capabilities(name: &str) -> Option<Capabilities> {
+    let shipped = || embedded_file(&format!("{}/{name}{}", MODEL.folder, MODEL.extension));
+    capabilities(name).or_else(|| shipped().and_then(|_| capabilities("openai")))
 }
 
 /// The settings of the model that `reference` names: a file that ends in `.toml`, or an embedded one (`local`); see

@@ -1,7 +1,7 @@
 //! What actors say to each other. Few kinds, so that roles can be swapped; one file each.
 //!
 //! A message is immutable and shared by `Arc`. Its lineage (who said it, in which turn, caused by what) is in
-//! its [`MessageId`] and in the turn record; the content is plain domain data.
+//! its [`MessageId`](crate::ids::MessageId) and in the turn record; the content is plain domain data.
 
 mod candidate;
 mod diagnosis;
