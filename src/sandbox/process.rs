@@ -116,11 +116,13 @@ impl Process {
                 () = tokio::time::sleep(LOOK) => {
                     let usage = Usage::of(*pid);
                     *others_cpu_ms = usage.others_cpu_ms.max(*others_cpu_ms);
-                    *peak_memory_bytes = usage.memory_bytes.max(*peak_memory_bytes);
+                    *peak_memory_bytes = usage.resident_bytes.max(*peak_memory_bytes);
                     let cpu = own_cpu_ms(*pid).saturating_sub(before) + others_cpu_ms.saturating_sub(others_before);
-                    if cpu >= bounds.cpu_ms {
+                    if cpu >= bounds.cpu_ms && usage.tasks >= bounds.limits.processes {
+                        Halt::new(Verdict::ProcessLimit, "process limit exceeded")
+                    } else if cpu >= bounds.cpu_ms {
                         Halt::new(Verdict::TimeoutCpu, "CPU time limit exceeded")
-                    } else if usage.memory_bytes > bounds.limits.memory_bytes {
+                    } else if usage.exceeds(bounds.limits.memory_bytes) {
                         Halt::new(Verdict::Memory, "memory limit exceeded")
                     } else if started.elapsed() >= wall {
                         Halt::new(Verdict::TimeoutWall, "wall time limit exceeded")

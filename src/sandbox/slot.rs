@@ -18,6 +18,9 @@ const SERVER_LINE_BYTES: usize = 64 << 10;
 /// How long the launcher may take to start both servers, and a server to answer: only a broken machine takes longer.
 const START: Duration = Duration::from_secs(60);
 
+/// Forks after which a server's memory has settled; the second is the first that is like all others.
+const WARMING_FORKS: u32 = 2;
+
 /// One resident launcher with its two fork servers: room for one execution at a time. Dropping it ends all its processes.
 pub(super) struct Slot {
     /// Forks candidates, each in name spaces of its own.
@@ -69,13 +72,12 @@ impl Slot {
         };
         match reply {
             Reply::Refused(reason) => Err(SandboxError::Isolation { reason }),
-            Reply::Ready(ready) => Ok(Self {
-                candidates: ForkServer { control: candidates, owed: 0 },
-                tests: ForkServer { control: tests, owed: 0 },
-                ready,
-                _control: control,
-                _launcher: child,
-            }),
+            Reply::Ready(ready) => {
+                let mut candidates = ForkServer { control: candidates, owed: 0 };
+                candidates.warm().await?;
+                let tests = ForkServer { control: tests, owed: 0 };
+                Ok(Self { candidates, tests, ready, _control: control, _launcher: child })
+            }
         }
     }
 }
@@ -106,14 +108,29 @@ impl ForkServer {
         self.control.send_with(request, descriptors).await.map_err(failed("asking for a process"))?;
         let line = self.line().await?;
         self.owed += 1;
-        line.parse().ok().and_then(Pid::from_raw).ok_or_else(|| SandboxError::Harness(format!("no process id: {line}")))
+        line.trim()
+            .parse()
+            .ok()
+            .and_then(Pid::from_raw)
+            .ok_or_else(|| SandboxError::Harness(format!("no process id: {line}")))
+    }
+
+    /// Forks children that have nothing to do, until every further one starts from the same memory: then addresses, and
+    /// with them the order of sets of objects, do not depend on how many executions went before.
+    async fn warm(&mut self) -> Result<(), SandboxError> {
+        for _ in 0..WARMING_FORKS {
+            let nothing = std::fs::File::open("/dev/null").map_err(failed("opening /dev/null"))?;
+            self.fork(b"f", &[nothing.as_fd(); 4]).await?;
+            self.ended().await?;
+        }
+        Ok(())
     }
 
     /// Waits for the end of the child that was forked first among those not yet asked about.
     pub(super) async fn ended(&mut self) -> Result<Ended, SandboxError> {
         let line = self.line().await?;
         self.owed = self.owed.saturating_sub(1);
-        let mut numbers = line.split(' ').map(str::parse::<i64>);
+        let mut numbers = line.split_ascii_whitespace().map(str::parse::<i64>);
         match (numbers.next(), numbers.next(), numbers.next()) {
             (Some(Ok(status)), Some(Ok(cpu_us)), Some(Ok(peak_kib))) => Ok(Ended {
                 status: i32::try_from(status).unwrap_or(i32::MAX),

@@ -6,12 +6,16 @@ use rustix::process::Pid;
 use super::sys;
 
 /// What a process and all its descendants use at one moment.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Usage {
     /// CPU time of the descendants, in ms, those that were waited for included.
     pub(super) others_cpu_ms: u64,
-    /// Resident memory of all, in bytes.
-    pub(super) memory_bytes: u64,
+    /// Resident memory of all, in bytes. What several share is counted several times.
+    pub(super) resident_bytes: u64,
+    /// Processes and threads.
+    pub(super) tasks: u32,
+    /// The processes with their resident memory in bytes.
+    processes: Vec<(i32, u64)>,
 }
 
 impl Usage {
@@ -32,7 +36,9 @@ impl Usage {
             if pid != root {
                 usage.others_cpu_ms += tick_ms * (field(14) + field(15));
             }
-            usage.memory_bytes += field(24) * page;
+            usage.resident_bytes += field(24) * page;
+            usage.tasks += u32::try_from(field(20)).unwrap_or(u32::MAX);
+            usage.processes.push((pid, field(24) * page));
             let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { continue };
             for thread in threads.flatten() {
                 let children = fs::read_to_string(thread.path().join("children")).unwrap_or_default();
@@ -41,6 +47,19 @@ impl Usage {
         }
         usage
     }
+
+    /// Whether more than `limit` bytes are used, with what is shared counted once. Cheap while the plain sum is below.
+    pub(super) fn exceeds(&self, limit: u64) -> bool {
+        self.resident_bytes > limit && self.processes.iter().map(|process| proportional(*process)).sum::<u64>() > limit
+    }
+}
+
+/// A process' own memory and its part of what it shares, in bytes; all that is resident where the kernel does not say.
+fn proportional((pid, resident): (i32, u64)) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).unwrap_or_default();
+    let kib =
+        text.lines().find_map(|line| line.strip_prefix("Pss:")?.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
+    kib.map_or(resident, |kib| kib << 10)
 }
 
 /// CPU time of one process in ms, exact; 0 once it is gone.

@@ -162,6 +162,7 @@ async fn cancelling_dropping_and_killing_leave_nothing_behind() {
     assert_at_rest().await;
     let other = job("def f(n): return 1 + n\n", Some("f"), assertions("assert f(1) == 2\n"));
     assert!(judge(&sandbox, &other).await.passed());
+    assert_at_rest().await;
 
     // A server that is killed is our fault, never the candidate's; the next execution has a new slot.
     let servers = descendants().into_iter().filter(|process| process.contains("python")).collect::<Vec<_>>();
@@ -199,13 +200,15 @@ async fn identical_jobs_are_executed_once() {
 }
 
 #[tokio::test]
-async fn a_program_sees_the_same_addresses_every_time() {
+async fn addresses_hashes_and_random_numbers_do_not_depend_on_what_ran_before() {
     let mut seen = std::collections::BTreeSet::new();
     for _ in 0..2 {
         let sandbox = sandbox().await;
         for round in 0..5 {
-            let program =
-                format!("class A: pass\ndef f(n): return [id(A()), id([]), id('x' * n), hash('text')]\n# {round}\n");
+            let program = format!(
+                "import random\nclass A: pass\n\
+                 def f(n): return [id(A()), id([]), id('x' * n), hash('text'), random.random()]\n# {round}\n"
+            );
             let judgement = judge(&sandbox, &job(&program, Some("f"), assertions("assert f(99) == 2\n"))).await;
             seen.insert(judgement.tests[0].actual.clone());
         }

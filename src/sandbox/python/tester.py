@@ -273,8 +273,10 @@ class Run:
             return self.gone
         if isinstance(error, Unsupported):
             return "unsupported_return", str(error)
-        if isinstance(error, NameError) and getattr(error, "name", None) in self.poisoned:
-            return self.poisoned[error.name]
+        if isinstance(error, NameError):
+            name = str(error).partition("'")[2].partition("'")[0]
+            if name in self.poisoned:
+                return self.poisoned[name]
         verdict = getattr(error, "_rolecall_verdict", "crashed")
         text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         line = getattr(error, "_rolecall_line", None)

@@ -1,4 +1,5 @@
 # The server of candidates' processes: one child per request, in name spaces of its own.
+import gc
 import json
 import sys
 
@@ -11,7 +12,6 @@ PRELOADED = (
 
 def serve_candidates():
     import builtins
-    import gc
     import importlib
     settings = json.loads(sys.argv[1])
     for name in PRELOADED:
@@ -19,22 +19,29 @@ def serve_candidates():
             importlib.import_module(name)
         except ImportError:
             pass
-    sys.modules["random"].seed(0)
     sys.path[:] = [place for place in sys.path if place]
     builtins.exit = builtins.quit = leave
     control = _socket.socket(fileno=0)
+    gc.disable()
     gc.collect()
     gc.freeze()
     while True:
-        data, owned = descriptors(control, 1)
-        if not data:
-            os._exit(0)
-        child = fork_apart(settings)
-        if child:
-            finish(control, child, owned)
-        else:
-            control.detach()
-            become_candidate(settings, owned)
+        serve_one(control, settings)
+
+
+def serve_one(control, settings):
+    """One request. A function of its own, so that nothing of it is left when the next one comes."""
+    data, owned = descriptors(control, 1)
+    if not data:
+        os._exit(0)
+    child = fork_apart(settings)
+    if child:
+        finish(control, child, owned, wait_apart)
+    else:
+        control.detach()
+        gc.collect()
+        gc.enable()
+        become_candidate(settings, owned)
 
 
 def become_candidate(settings, owned):
@@ -47,6 +54,7 @@ def become_candidate(settings, owned):
         job = channel.receive()
         if job is None:
             os._exit(0)
+        sys.modules["random"].seed(0)  # It takes a seed of its own in every forked process.
         traced = Tracer(owned[4]) if len(owned) > 4 else Untraced()
         confine(settings, job["limits"])
     except BaseException as error:
