@@ -45,7 +45,8 @@ fn traces() -> (TempDir, String) {
 #[test]
 fn a_run_repairs_a_program_offline_and_says_so_as_json() {
     let (_folder, traces) = traces();
-    let output = run(&["run", "--topology", "self_debug", "--task", EASY, "--seed", "1", "--traces", &traces, "--json"]);
+    let output =
+        run(&["run", "--topology", "self_debug", "--task", EASY, "--seed", "1", "--traces", &traces, "--json"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let events = events(&output);
     let [conversation, run] = events.as_slice() else { panic!("{events:?}") };
@@ -104,7 +105,10 @@ fn judge_says_each_test_s_verdict() {
     let output = run(&["judge", "--task", EASY, &program.display().to_string(), "--json"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let [judged] = events(&output).try_into().unwrap();
-    assert_eq!((&judged["event"], &judged["task"], &judged["verdict"]), (&"judged".into(), &"robot-walk".into(), &"wrong".into()));
+    assert_eq!(
+        (&judged["event"], &judged["task"], &judged["verdict"]),
+        (&"judged".into(), &"robot-walk".into(), &"wrong".into())
+    );
     assert!(judged["tests"].as_array().unwrap().iter().any(|test| test["set"] == "hidden"));
     let page = text(&run(&["judge", "--task", EASY, &program.display().to_string()]).stdout);
     assert!(page.contains("wrong.py (robot-walk): wrong"), "{page}");
@@ -171,10 +175,25 @@ fn a_task_without_a_starter_is_refused_where_the_model_needs_one() {
 
 #[test]
 fn a05_explain_prints_each_effective_setting_with_its_source() {
-    let output = run(&["run", "--topology", "seidr", "--task", EASY, "--budget", "programs=7", "--seed", "3", "--explain", "--json"]);
+    let output = run(&[
+        "run",
+        "--topology",
+        "seidr",
+        "--task",
+        EASY,
+        "--budget",
+        "programs=7",
+        "--seed",
+        "3",
+        "--explain",
+        "--json",
+    ]);
     let settings = events(&output);
     let find = |key: &str| settings.iter().find(|setting| setting["key"] == key).unwrap();
-    assert_eq!((&find("budget.programs")["value"], &find("budget.programs")["source"]), (&7.into(), &"--budget".into()));
+    assert_eq!(
+        (&find("budget.programs")["value"], &find("budget.programs")["source"]),
+        (&7.into(), &"--budget".into())
+    );
     assert_eq!(find("seed")["source"], "flag");
     assert!(find("actors.ranker.settings.beam_width")["source"].as_str().unwrap().contains("seidr.toml"));
     assert_eq!(find("feedback.timeouts")["source"], "default");
@@ -241,15 +260,20 @@ fn a_provider_that_refuses_the_key_ends_the_run_with_code_4() {
             let mut head = [0; 4096];
             let _ = stream.read(&mut head);
             let body = r#"{"error": {"message": "bad key sk-SENTINEL", "code": "invalid_api_key"}}"#;
-            let _ = write!(stream, "HTTP/1.1 401 Unauthorized\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len());
+            let _ = write!(
+                stream,
+                "HTTP/1.1 401 Unauthorized\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+                body.len()
+            );
         }
     });
     let (_folder, traces) = traces();
-    let output = rolecall(&["run", "--topology", "intervenor", "--task", EASY, "--model", "openai:m", "--traces", &traces])
-        .env("OPENAI_BASE_URL", &url)
-        .env("OPENAI_API_KEY", "sk-SENTINEL")
-        .output()
-        .unwrap();
+    let output =
+        rolecall(&["run", "--topology", "intervenor", "--task", EASY, "--model", "openai:m", "--traces", &traces])
+            .env("OPENAI_BASE_URL", &url)
+            .env("OPENAI_API_KEY", "sk-SENTINEL")
+            .output()
+            .unwrap();
     let said = text(&output.stderr) + &text(&output.stdout);
     assert_eq!(output.status.code(), Some(4), "{said}");
     assert!(!said.contains("sk-SENTINEL"), "{said}");
