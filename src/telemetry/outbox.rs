@@ -102,13 +102,17 @@ impl Outbox {
         let mut state = self.state();
         state.summary.written += spans as u64;
         if state.summary.endpoint.is_some() {
+            let was_idle = state.unsent.is_empty();
             let extents = state.unsent.entry(file.clone()).or_default();
             match extents.back_mut().filter(|last| last.end == line.start) {
                 Some(last) => last.end = line.end,
                 None => extents.push_back(line),
             }
             drop(state);
-            self.changed.notify_all();
+            // While it has something to do, the sending thread looks by itself: it is not woken for each turn of a run.
+            if was_idle {
+                self.changed.notify_all();
+            }
         }
     }
 

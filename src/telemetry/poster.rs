@@ -148,7 +148,7 @@ fn taken(media_type: &str, body: &[u8]) -> Option<Answer> {
             number => number.as_i64().unwrap_or(0),
         };
         (rejected, partial["errorMessage"].as_str().unwrap_or_default().to_owned())
-    } else if media_type.contains("protobuf") || body.is_empty() {
+    } else if media_type.contains("protobuf") || (media_type.is_empty() && body.is_empty()) {
         let partial = ExportTraceServiceResponse::decode(body).ok()?.partial_success.unwrap_or_default();
         (partial.rejected_spans, partial.error_message)
     } else {

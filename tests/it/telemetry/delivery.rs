@@ -124,7 +124,9 @@ fn run(directory: &Path, replies: impl IntoIterator<Item = Reply>) -> (Collector
     let record = seidr(0);
     let traces = Traces::open(record.head.run, options(directory, collector.endpoint()));
     let file = tell(&traces, &record);
+    let begin = Instant::now();
     let summary = traces.finish(LIMIT);
+    assert!(begin.elapsed() < LIMIT, "everything is settled and the end of the run waits on");
     assert_eq!(span_ids(&file).len() as u64, seidr_spans(), "the file is not whole");
     (collector, summary, file)
 }
@@ -176,6 +178,7 @@ fn t29_a_200_that_is_not_of_the_protocol_is_a_refusal() {
     let page = "<html><title>Please log in</title></html>";
     for answer in [
         reply("200 OK", "content-type: text/html\r\n", page),
+        reply("200 OK", "content-type: text/html\r\n", ""),
         reply("200 OK", "", page),
         reply("302 Found", "location: http://127.0.0.1:9/login\r\n", page),
         reply("400 Bad Request", "content-type: text/plain\r\n", "no"),
