@@ -15,6 +15,8 @@ const MAX_EDITS: usize = 20_000;
 const MAX_REPLACEMENT_BYTES: usize = 8 << 20;
 /// Most edits that one operator may propose at one node.
 const MAX_EDITS_AT_NODE: u32 = 60;
+/// Most edits that are looked at for it, those that are known already included.
+const MAX_TRIES_AT_NODE: u32 = 300;
 
 /// Replaces `start..end` of a program text by `text`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,7 +47,6 @@ impl Splice {
     fn shortest(&self, source: &str) -> Self {
         let mut start = self.start;
         let mut text = self.text.as_str();
-        let mut rotated = String::new();
         while let (Some(old), Some(new)) = (source[start..self.end].chars().next(), text.chars().next()) {
             if old != new {
                 break;
@@ -63,16 +64,14 @@ impl Splice {
         }
         // A pure insertion or deletion can be written at several places: take the last one.
         if start == end && !text.is_empty() {
-            rotated.push_str(text);
-            while let (Some(new), Some(old)) = (rotated.chars().next(), source[end..].chars().next()) {
-                if new != old {
-                    break;
-                }
-                rotated.remove(0);
-                rotated.push(new);
-                end += old.len_utf8();
+            let chars: Vec<char> = text.chars().collect();
+            let mut turns = 0;
+            while source[end..].chars().next() == Some(chars[turns % chars.len()]) {
+                end += chars[turns % chars.len()].len_utf8();
+                turns += 1;
             }
-            return Self { start: end, end, text: rotated };
+            let text = chars.iter().cycle().skip(turns % chars.len()).take(chars.len()).collect();
+            return Self { start: end, end, text };
         }
         while text.is_empty() && start < end {
             match (source[start..].chars().next(), source[end..].chars().next()) {
@@ -108,6 +107,7 @@ pub(super) struct Proposals<'a> {
     scene: &'a Scene,
     operator: u16,
     rank: u32,
+    tries: u32,
     edits: Vec<Edit>,
     known: BTreeSet<Splice>,
     bytes: usize,
@@ -115,13 +115,14 @@ pub(super) struct Proposals<'a> {
 
 impl<'a> Proposals<'a> {
     pub(super) fn new(scene: &'a Scene) -> Self {
-        Self { scene, operator: 0, rank: 0, edits: Vec::new(), known: BTreeSet::new(), bytes: 0 }
+        Self { scene, operator: 0, rank: 0, tries: 0, edits: Vec::new(), known: BTreeSet::new(), bytes: 0 }
     }
 
     /// From now on, proposals are those of this operator at the next node.
     pub(super) fn begin(&mut self, operator: u16) {
         self.operator = operator;
         self.rank = 0;
+        self.tries = 0;
     }
 
     /// Whether no more are taken.
@@ -145,7 +146,8 @@ impl<'a> Proposals<'a> {
 
     /// Replaces a span of the program, credited to the line of `at`.
     pub(super) fn splice(&mut self, at: NodeId, start: usize, end: usize, text: impl Into<String>) {
-        if self.rank >= MAX_EDITS_AT_NODE || self.is_full() {
+        self.tries += 1;
+        if self.rank >= MAX_EDITS_AT_NODE || self.tries > MAX_TRIES_AT_NODE || self.is_full() {
             return;
         }
         let syntax = self.syntax();

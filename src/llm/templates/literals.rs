@@ -1,5 +1,7 @@
 //! Constants that a program or its visible tests mention.
 
+use std::collections::BTreeMap;
+
 use super::{
     kind::Kind,
     syntax::{NodeId, Syntax},
@@ -46,18 +48,29 @@ fn is_plain(text: &str) -> bool {
     text.len() <= LONGEST && !text.contains(['\n', '\\', '{'])
 }
 
-/// Literals of the program of the same kind as `id` with another text, each once, in source order.
-pub(super) fn of_program(syntax: &Syntax, id: NodeId) -> Vec<String> {
-    let kind = syntax.kind(id);
-    let mut texts: Vec<String> = Vec::new();
-    for other in syntax.ids().filter(|other| syntax.kind(*other) == kind) {
-        let text = syntax.text(other);
-        let docstring = syntax.parent_kind(other) == Kind::ExpressionStatement;
-        if text != syntax.text(id) && is_plain(text) && !docstring && !texts.iter().any(|known| known == text) {
-            texts.push(text.to_owned());
+/// Constants of a program, each once, in source order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Constants(BTreeMap<Kind, Vec<String>>);
+
+impl Constants {
+    /// Short ones of `syntax`, no docstrings.
+    pub(super) fn of_program(syntax: &Syntax) -> Self {
+        let mut constants = Self::default();
+        for id in syntax.ids().filter(|id| syntax.kind(*id).is_constant()) {
+            let text = syntax.text(id);
+            let texts = constants.0.entry(syntax.kind(id)).or_default();
+            let docstring = syntax.parent_kind(id) == Kind::ExpressionStatement;
+            if texts.len() <= MOST && is_plain(text) && !docstring && !texts.iter().any(|known| known == text) {
+                texts.push(text.to_owned());
+            }
         }
+        constants
     }
-    texts
+
+    /// Those of the same kind as `id` with another text.
+    pub(super) fn others(&self, syntax: &Syntax, id: NodeId) -> impl Iterator<Item = &String> {
+        self.0.get(&syntax.kind(id)).into_iter().flatten().filter(move |text| *text != syntax.text(id))
+    }
 }
 
 #[cfg(test)]

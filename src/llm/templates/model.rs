@@ -94,7 +94,8 @@ impl ChatModel for Templates {
 
 fn answer(spaces: &Mutex<Spaces>, request: &ChatRequest) -> Result<ChatReply, ModelError> {
     let subject = &request.subject;
-    let Some(program) = subject.program.as_ref().filter(|_| request.purpose != Purpose::Diagnose) else {
+    let writes = matches!(request.purpose, Purpose::Draft | Purpose::Repair);
+    let Some(program) = subject.program.as_ref().filter(|_| writes) else {
         return Err(ModelError::NothingToSay(format!("templates cannot {} without a program", request.purpose)));
     };
     if program.language != Language::Python {

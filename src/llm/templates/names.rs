@@ -7,10 +7,12 @@ use super::{
     syntax::{NodeId, Syntax},
 };
 
+/// Most names that one place is told of: the nearest.
+const MOST_VISIBLE: usize = 40;
+
 /// A place where a name gets a value.
 #[derive(Debug)]
 struct Binding {
-    name: String,
     start: usize,
     /// The node outside of which the name means nothing: a function, a comprehension or the module.
     scope: NodeId,
@@ -20,7 +22,7 @@ struct Binding {
 /// All names of a program.
 #[derive(Debug)]
 pub(super) struct Names {
-    bindings: Vec<Binding>,
+    bindings: BTreeMap<String, Vec<Binding>>,
     /// Where each name is written, in source order.
     mentions: BTreeMap<String, Vec<NodeId>>,
     functions: Vec<(String, usize)>,
@@ -29,8 +31,12 @@ pub(super) struct Names {
 
 impl Names {
     pub(super) fn new(syntax: &Syntax) -> Self {
-        let mut names =
-            Self { bindings: Vec::new(), mentions: BTreeMap::new(), functions: Vec::new(), attributes: Vec::new() };
+        let mut names = Self {
+            bindings: BTreeMap::new(),
+            mentions: BTreeMap::new(),
+            functions: Vec::new(),
+            attributes: Vec::new(),
+        };
         let mut attributes = BTreeSet::new();
         for id in syntax.ids() {
             match syntax.kind(id) {
@@ -65,7 +71,8 @@ impl Names {
         }
         let name = syntax.text(id).to_owned();
         if let Some((scope, parameter)) = binding_scope(syntax, id) {
-            self.bindings.push(Binding { name: name.clone(), start: syntax.start(id), scope, parameter });
+            let binding = Binding { start: syntax.start(id), scope, parameter };
+            self.bindings.entry(name.clone()).or_default().push(binding);
         }
         self.mentions.entry(name).or_default().push(id);
     }
@@ -77,36 +84,37 @@ impl Names {
         let assigned = syntax.parent_kind(id) == Kind::Assignment && syntax.field(id) == Field::Left;
         let class = syntax.lineage(id).find(|id| syntax.kind(*id) == Kind::Class);
         if let (true, true, Some(scope)) = (of_self, assigned, class) {
-            let name = syntax.text(id).to_owned();
-            self.bindings.push(Binding { name, start: syntax.start(scope), scope, parameter: true });
+            let binding = Binding { start: syntax.start(scope), scope, parameter: true };
+            self.bindings.entry(syntax.text(id).to_owned()).or_default().push(binding);
         }
     }
 
-    /// Variables that have a value at `id`, those mentioned nearest first. A name has a value after the place that
-    /// binds it, or anywhere in a loop that both stand in.
+    /// Variables that have a value at `id`, those mentioned nearest first, at most [`MOST_VISIBLE`]. A name has a value
+    /// after the place that binds it, or anywhere in a loop that both stand in.
     pub(super) fn visible(&self, syntax: &Syntax, id: NodeId) -> Vec<String> {
-        let start = syntax.start(id);
         let function = syntax.function(id);
-        let mut seen = BTreeMap::new();
-        for binding in &self.bindings {
-            if !syntax.contains(binding.scope, id) && syntax.kind(binding.scope) != Kind::Module {
-                continue;
-            }
-            let comprehension = syntax.kind(binding.scope).is_comprehension();
-            let own = comprehension || Some(binding.scope) == function || function.is_none();
-            let has_value = !own
-                || binding.parameter
-                || comprehension
-                || syntax.end(id) < binding.start && self.share_loop(syntax, id, binding.start)
-                || binding.start < start && !self.in_same_statement(syntax, id, binding.start);
-            if has_value && !seen.contains_key(binding.name.as_str()) {
+        let mut names = Vec::new();
+        for (name, bindings) in self.bindings.iter().filter(|(name, _)| !matches!(name.as_str(), "self" | "_")) {
+            if let Some(binding) = bindings.iter().find(|binding| self.has_value(syntax, binding, id, function)) {
                 let global = syntax.kind(binding.scope) == Kind::Module && function.is_some();
-                seen.insert(binding.name.as_str(), (global, self.distance(syntax, &binding.name, id)));
+                names.push((global, self.distance(syntax, name, id), name));
             }
         }
-        let mut names: Vec<_> = seen.into_iter().filter(|(name, _)| *name != "self" && *name != "_").collect();
-        names.sort_by(|a, b| a.1.cmp(&b.1).then(a.0.cmp(b.0)));
-        names.into_iter().map(|(name, _)| name.to_owned()).collect()
+        names.sort();
+        names.into_iter().take(MOST_VISIBLE).map(|(_, _, name)| name.clone()).collect()
+    }
+
+    fn has_value(&self, syntax: &Syntax, binding: &Binding, id: NodeId, function: Option<NodeId>) -> bool {
+        let kind = syntax.kind(binding.scope);
+        if !syntax.contains(binding.scope, id) && kind != Kind::Module {
+            return false;
+        }
+        let comprehension = kind.is_comprehension();
+        let own = comprehension || Some(binding.scope) == function || function.is_none();
+        !own || binding.parameter
+            || comprehension
+            || syntax.end(id) < binding.start && self.share_loop(syntax, id, binding.start)
+            || binding.start < syntax.start(id) && !self.in_same_statement(syntax, id, binding.start)
     }
 
     fn share_loop(&self, syntax: &Syntax, id: NodeId, start: usize) -> bool {
@@ -126,17 +134,22 @@ impl Names {
             && !self.share_loop(syntax, id, start)
     }
 
+    /// Bytes to the nearest other mention.
     fn distance(&self, syntax: &Syntax, name: &str, id: NodeId) -> usize {
         let start = syntax.start(id);
-        let mentions = self.mentions.get(name).into_iter().flatten();
-        mentions.filter(|at| **at != id).map(|at| syntax.start(*at).abs_diff(start)).min().unwrap_or(usize::MAX)
+        let Some(mentions) = self.mentions.get(name) else { return usize::MAX };
+        let at = mentions.partition_point(|at| syntax.start(*at) < start);
+        let near = mentions[at.saturating_sub(1)..mentions.len().min(at + 2)].iter().filter(|at| **at != id);
+        near.map(|at| syntax.start(*at).abs_diff(start)).min().unwrap_or(usize::MAX)
     }
 
     /// Whether `name` is bound in the function around `id` and nothing in that function reads it.
     pub(super) fn is_unread(&self, syntax: &Syntax, id: NodeId, name: &str) -> bool {
         let Some(function) = syntax.function(id) else { return false };
-        let bound_here =
-            self.bindings.iter().any(|binding| binding.name == name && syntax.contains(function, binding.scope));
+        let bound_here = self
+            .bindings
+            .get(name)
+            .is_some_and(|bindings| bindings.iter().any(|binding| syntax.contains(function, binding.scope)));
         let mut mentions = self.mentions.get(name).into_iter().flatten();
         bound_here && !mentions.any(|at| syntax.contains(function, *at) && binding_scope(syntax, *at).is_none())
     }

@@ -1,15 +1,26 @@
 //! What operators know of a program besides its syntax: names in scope, types, constants, whole lines.
 
-use std::{collections::BTreeSet, ops::Range};
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+    rc::Rc,
+};
 
 use super::{
     expression::Expr,
     kind::{Field, Kind},
-    literals::Literals,
+    literals::{Constants, Literals},
     names::Names,
     shape::{Shape, Types},
     syntax::{NodeId, Syntax},
 };
+
+/// Most nodes of a program that operators look at, in source order: about 300 lines. What stands behind is not changed.
+const MOST_SITES: usize = 3_000;
+
+/// Nodes further down in the tree are not changed.
+const DEEPEST_SITE: usize = 200;
 
 /// Where an expression stands, as far as operators ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,9 +58,14 @@ pub(super) struct Scene {
     /// The line ending of the program.
     pub(super) newline: &'static str,
     pub(super) types: Types,
+    /// Constants of the visible tests.
     pub(super) literals: Literals,
+    /// Constants of the program.
+    pub(super) own: Constants,
     names: Names,
     sites: Vec<NodeId>,
+    /// Answers of [`Scene::variables`], since many operators ask the same.
+    visible: RefCell<BTreeMap<NodeId, Rc<[String]>>>,
 }
 
 impl Scene {
@@ -57,7 +73,8 @@ impl Scene {
         let newline = if syntax.source().contains("\r\n") { "\r\n" } else { "\n" };
         let names = Names::new(&syntax);
         let sites = sites(&syntax);
-        Self { syntax, newline, types, literals, names, sites }
+        let own = Constants::of_program(&syntax);
+        Self { syntax, newline, types, literals, own, names, sites, visible: RefCell::default() }
     }
 
     /// The nodes that operators may look at: no docstrings, imports, decorators, annotations or parameter names.
@@ -75,7 +92,13 @@ impl Scene {
 
     /// Variables that have a value at `id`, those mentioned nearest first.
     pub(super) fn variables(&self, id: NodeId) -> Vec<String> {
-        self.names.visible(&self.syntax, id)
+        let known = self.visible.borrow().get(&id).cloned();
+        let names = known.unwrap_or_else(|| {
+            let names: Rc<[String]> = self.names.visible(&self.syntax, id).into();
+            self.visible.borrow_mut().insert(id, names.clone());
+            names
+        });
+        names.to_vec()
     }
 
     /// Variables that may stand where something of `shape` stands.
@@ -201,7 +224,9 @@ impl Scene {
 
     /// The statement before and after this one in its block.
     pub(super) fn neighbours(&self, statement: NodeId) -> (Option<NodeId>, Option<NodeId>) {
-        let Some(block) = self.syntax.parent(statement) else { return (None, None) };
+        let Some(block) = self.syntax.parent(statement).filter(|_| self.is_statement(statement)) else {
+            return (None, None);
+        };
         let all = self.syntax.statements(block);
         match all.iter().position(|other| *other == statement) {
             Some(at) => (at.checked_sub(1).and_then(|at| all.get(at)).copied(), all.get(at + 1).copied()),
@@ -239,8 +264,14 @@ impl Scene {
 fn sites(syntax: &Syntax) -> Vec<NodeId> {
     let mut sites = Vec::new();
     let mut skip_to = 0;
+    let mut depths: BTreeMap<NodeId, usize> = BTreeMap::new();
     for id in syntax.ids() {
-        if syntax.start(id) < skip_to {
+        let depth = syntax.parent(id).and_then(|parent| depths.get(&parent)).map_or(0, |depth| depth + 1);
+        depths.insert(id, depth);
+        if sites.len() == MOST_SITES {
+            break;
+        }
+        if syntax.start(id) < skip_to || depth > DEEPEST_SITE {
             continue;
         }
         let kind = syntax.kind(id);

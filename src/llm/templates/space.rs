@@ -104,7 +104,7 @@ impl Space {
         found
     }
 
-    /// Pairs of the first edits on different lines, in order of the sum of their places.
+    /// Pairs of the first edits at different places, in order of the sum of their ranks.
     fn pairs(&self, order: &[usize], wanted: usize, is_new: impl Fn(&ProgramHash) -> bool, found: &mut Vec<Mutant>) {
         for sum in 1..order.len() * 2 {
             for one in sum.saturating_sub(order.len() - 1)..sum.div_ceil(2) {
@@ -114,7 +114,7 @@ impl Space {
                 let (Some(a), Some(b)) = (order.get(one), order.get(sum - one)) else { continue };
                 let (a, b) = (&self.edits[*a], &self.edits[*b]);
                 let (first, second) = if a.splice.start <= b.splice.start { (a, b) } else { (b, a) };
-                if first.line == second.line || first.splice.end > second.splice.start {
+                if first.splice.end >= second.splice.start {
                     continue;
                 }
                 let text = first.splice.and(&second.splice, &self.source).apply(&self.source);

@@ -3,7 +3,6 @@
 use super::{Operator, Proposals};
 use crate::llm::templates::{
     kind::Kind,
-    literals,
     scene::{Place, Scene},
     syntax::NodeId,
 };
@@ -140,7 +139,7 @@ fn number_further_off(scene: &Scene, id: NodeId, out: &mut Proposals) {
 /// Constants of the program itself.
 fn number_of_program(scene: &Scene, id: NodeId, out: &mut Proposals) {
     if is_number(scene, id) {
-        for text in literals::of_program(&scene.syntax, id).into_iter().take(8) {
+        for text in scene.own.others(&scene.syntax, id) {
             out.replace(id, text);
         }
     }
@@ -178,7 +177,7 @@ fn string(scene: &Scene, id: NodeId, out: &mut Proposals) {
     if is_string(scene, id) {
         out.replace(id, "''");
         out.replace(id, "' '");
-        for text in literals::of_program(&scene.syntax, id).into_iter().take(8) {
+        for text in scene.own.others(&scene.syntax, id) {
             out.replace(id, text);
         }
     }
