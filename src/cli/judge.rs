@@ -6,6 +6,7 @@ use std::{
 };
 
 use comfy_table::{ContentArrangement, Table, presets::NOTHING};
+use futures_util::stream::{self, StreamExt};
 use tokio_util::sync::CancellationToken;
 
 use super::{
@@ -30,7 +31,7 @@ struct Entry {
 /// Judges every program and prints each verdict as it comes.
 ///
 /// # Errors
-/// Bad arguments and files; a machine that cannot isolate programs; a sandbox that failed twice for a program.
+/// Bad arguments and files; a machine that cannot isolate programs.
 pub async fn judge(args: &JudgeArgs) -> Result<Exit, Failure> {
     let problems = problems::load(&args.source, &args.data, FeedbackSet::Visible)?;
     let problems: Vec<Arc<Problem>> = problems.into_iter().map(Arc::new).collect();
