@@ -2,8 +2,10 @@
 
 use super::{Operator, Proposals};
 use crate::llm::templates::{
+    expression::Expr,
     kind::{Field, Kind},
-    scene::Scene,
+    scene::{Place, Scene},
+    shape::Shape,
     syntax::NodeId,
 };
 
@@ -243,18 +245,27 @@ fn sort_order(scene: &Scene, id: NodeId, out: &mut Proposals) {
     }
 }
 
-/// A key that looks its argument up.
+/// Variables that may be dictionaries.
+fn tables(scene: &Scene, id: NodeId) -> Vec<String> {
+    scene.variables(id).into_iter().filter(|name| scene.types.of(name).meets(Shape::DICT)).collect()
+}
+
+/// A key that looks its argument up; a list sorted by a dictionary that nothing reads.
 fn key_by_lookup(scene: &Scene, id: NodeId, out: &mut Proposals) {
     let syntax = &scene.syntax;
+    let shape = scene.shape(id);
+    if scene.is_value(id) && shape.meets(Shape::LIST) && matches!(scene.place(id), Place::Argument | Place::Result) {
+        let unread = scene.unread(id);
+        for table in tables(scene, id).iter().filter(|name| unread.contains(name)).take(2) {
+            let key = Expr::atom(format!("key=lambda x: {table}[x]"));
+            out.put(id, &Expr::call("sorted", &[&scene.expr(id), &key]));
+        }
+    }
     let Some((_, arguments, at, comma)) = ordering_call(scene, id) else { return };
     if arguments.iter().any(|argument| syntax.kind(*argument) == Kind::Keyword) {
         return;
     }
-    let tables = scene.variables(id).into_iter().filter(|name| {
-        let shape = scene.types.of(name);
-        shape.meets(crate::llm::templates::shape::Shape::DICT)
-    });
-    for table in tables.take(3) {
+    for table in tables(scene, id).into_iter().take(3) {
         out.splice(id, at, at, format!("{comma}key=lambda x: {table}[x]"));
     }
     for key in ["x[0]", "x[1]", "x[-1]", "-x", "(len(x), x)"] {

@@ -262,6 +262,15 @@ fn off_by_one_operand(scene: &Scene, id: NodeId, out: &mut Proposals) {
 
 /// Small arithmetic on one number.
 fn with_constant(scene: &Scene, id: NodeId, out: &mut Proposals) {
+    let operand = scene.is_value(id)
+        && scene.place(id) == Place::Operand
+        && scene.syntax.kind(id) == Kind::Identifier
+        && scene.shape(id).numeric();
+    if operand {
+        for (operator, constant) in [("**", "2"), ("*", "2"), ("//", "2")] {
+            out.put(id, &Expr::binary(&scene.expr(id), operator, &Expr::atom(constant)));
+        }
+    }
     if !is_count(scene, id) {
         return;
     }

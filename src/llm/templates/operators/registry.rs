@@ -38,7 +38,9 @@ const TWICE: Operator = Operator {
 /// Most edits of [`TWICE`] for one program.
 const MAX_TWICE: usize = 400;
 /// Most places that take part in one such group.
-const MAX_PLACES: usize = 5;
+const MAX_PLACES: usize = 4;
+/// Of the proposals of an operator at one node, only the first so many take part.
+const MAX_RANK: u32 = 2;
 
 /// Every operator. Where two propose the same program, the earlier one has proposed it.
 pub(in crate::llm::templates) fn all() -> impl Iterator<Item = &'static Operator> {
@@ -91,7 +93,7 @@ fn propose_one(scene: &Scene, number: u16, operator: &Operator, out: &mut Propos
 fn same_changes<'a>(scene: &Scene, edits: &'a [Edit]) -> Vec<(&'a Edit, &'a Edit)> {
     let source = scene.syntax.source();
     let mut groups: BTreeMap<(u16, &str, &str, &str), Vec<&Edit>> = BTreeMap::new();
-    for edit in edits {
+    for edit in edits.iter().filter(|edit| edit.rank < MAX_RANK && !scene.is_statement(edit.node)) {
         let Splice { start, end, text } = &edit.splice;
         let key = (edit.operator, scene.syntax.text(edit.node), &source[*start..*end], text.as_str());
         groups.entry(key).or_default().push(edit);
