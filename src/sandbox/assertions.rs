@@ -24,11 +24,10 @@ const TESTS_CPU_SECS: u64 = 5;
 /// What a candidate's process says once it has loaded its program.
 #[derive(Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Loaded {
+enum Loaded {
     Ready(#[expect(dead_code, reason = "the word alone counts")] bool),
     Compile(String),
     Raised(Raised),
-    Fault(String),
 }
 
 /// A line of the tests' process.
@@ -208,7 +207,6 @@ impl<'a> Relay<'a> {
                 Err(Halt::new(Verdict::CompileError, text))
             }
             Ok(Loaded::Raised(raised)) => Err(Halt::new(raised.verdict(), raised.message())),
-            Ok(Loaded::Fault(reason)) => return Err(SandboxError::Harness(reason)),
             Err(_) => Err(Halt::forged("a malformed answer")),
         })
     }
@@ -268,7 +266,10 @@ impl<'a> Relay<'a> {
             Verdict::TimeoutCpu => {
                 self.tally.fail_next(&Halt::new(halt.verdict, "CPU time limit exceeded while comparing"))
             }
-            _ => return Err(SandboxError::Harness(format!("the tests' process ended: {}", halt.message))),
+            _ => {
+                let message = format!("the value could not be compared: in the tests' process, {}", halt.message);
+                self.tally.fail_next(&Halt::new(Verdict::UnsupportedReturn, message));
+            }
         }
         Ok(())
     }

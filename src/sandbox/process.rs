@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::SandboxError;
 use super::capture::{Capture, Flood};
-use super::lines::Lines;
+use super::lines::{Lines, Received};
 use super::probe::Probe;
 use super::slot::{Ended, ForkServer, failed};
 use super::usage::{Usage, own_cpu_ms};
@@ -22,6 +23,9 @@ pub(super) const ANSWER_BYTES: usize = 5 << 20;
 
 /// How often a running candidate's process tree is looked at.
 const LOOK: Duration = Duration::from_millis(50);
+
+/// How long a new process may take to give up its rights: only a broken machine takes longer.
+const CONFINING: Duration = Duration::from_secs(60);
 
 /// The private directory's size as a multiple of the largest file.
 const TMP_FILES: u64 = 4;
@@ -43,6 +47,14 @@ impl Drop for Process {
             reader.abort();
         }
     }
+}
+
+/// The first words of a new process.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Confined {
+    Confined(#[expect(dead_code, reason = "the word alone counts")] bool),
+    Fault(String),
 }
 
 /// What bounds one step of a candidate.
@@ -88,6 +100,17 @@ impl Process {
         let mut text = serde_json::to_vec(job).map_err(|error| SandboxError::Harness(error.to_string()))?;
         text.push(b'\n');
         channel.send(&text).await.map_err(failed("handing over a job"))?;
+        // Said before any line of the program runs: a fault up to here is ours, and a later one cannot be claimed.
+        match tokio::time::timeout(CONFINING, channel.receive()).await {
+            Ok(Ok(Received::Line(line))) => match serde_json::from_slice(&line) {
+                Ok(Confined::Confined(_)) => {}
+                Ok(Confined::Fault(reason)) => return Err(SandboxError::Harness(reason)),
+                Err(error) => return Err(SandboxError::Harness(format!("a new process said nonsense: {error}"))),
+            },
+            Ok(Ok(_)) => return Err(SandboxError::Harness("a new process ended before it was confined".to_owned())),
+            Ok(Err(error)) => return Err(failed("reading from a new process")(error)),
+            Err(_) => return Err(SandboxError::Harness("a new process did not confine itself in time".to_owned())),
+        }
         Ok(Self { pid, handle, channel, readers, others_cpu_ms: 0, peak_memory_bytes: 0 })
     }
 

@@ -26,7 +26,6 @@ const SHOWN_INPUT: usize = 500;
 enum Said {
     Compile(String),
     Raised(Raised),
-    Fault(String),
 }
 
 /// One execution of a program against stdin/stdout cases: a process for each case.
@@ -142,7 +141,6 @@ impl Programs<'_> {
             None => halt = Some(exit(ended, bounds.cpu_ms)),
             Some(Err(reason)) => halt = Some(reason),
             Some(Ok(_)) if !said.is_empty() => halt = Some(Halt::forged("more than one message")),
-            Some(Ok(Said::Fault(reason))) => return Err(SandboxError::Harness(reason)),
             Some(Ok(Said::Raised(raised))) => halt = Some(Halt::new(raised.verdict(), raised.message())),
             Some(Ok(Said::Compile(text))) => {
                 halt = Some(Halt::new(Verdict::CompileError, text.clone()));

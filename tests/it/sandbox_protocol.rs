@@ -1,12 +1,13 @@
 //! What travels between candidate and tests, who is charged with what, and what ends in the middle.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use rolecall::domain::{Judgement, Verdict};
-use rolecall::sandbox::{Sandbox, SandboxError};
+use rolecall::sandbox::{LocalSandbox, Sandbox, SandboxError};
 use tokio_util::sync::CancellationToken;
 
-use super::sandbox::{ALONE, assert_at_rest, assertions, descendants, job, judge, sandbox, verdicts};
+use super::sandbox::{ALONE, assert_at_rest, assertions, descendants, io, job, judge, sandbox, verdicts};
 
 /// Program, entry point and tests, all of which pass.
 const PASSING: &[(&str, &str, &str)] = &[
@@ -186,6 +187,21 @@ async fn cancelling_dropping_and_killing_leave_nothing_behind() {
     assert_eq!(descendants(), Vec::<String>::new());
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_slots_serve_many_at_once() {
+    let _alone = ALONE.lock().await;
+    let sandbox = LocalSandbox::start(PathBuf::from(env!("CARGO_BIN_EXE_rolecall")), 2).await.unwrap();
+    let jobs = (0..20).map(|n| {
+        let tests = format!("assert f({n}) == {}\n", n + 1);
+        job("def f(n): return n + 1 if n != 7 else exit()\n", Some("f"), assertions(&tests))
+    });
+    let jobs = jobs.collect::<Vec<_>>();
+    let judgements = futures_util::future::join_all(jobs.iter().map(|job| judge(&sandbox, job))).await;
+    for (n, judgement) in judgements.iter().enumerate() {
+        assert_eq!(judgement.verdict, if n == 7 { Verdict::Crashed } else { Verdict::Passed }, "{n}");
+    }
+}
+
 #[tokio::test]
 async fn identical_jobs_are_executed_once() {
     let sandbox = sandbox().await;
@@ -214,4 +230,23 @@ async fn addresses_hashes_and_random_numbers_do_not_depend_on_what_ran_before() 
         }
     }
     assert_eq!(seen.len(), 1, "{seen:#?}");
+}
+
+#[tokio::test]
+async fn a_program_cannot_claim_that_the_machine_failed() {
+    let sandbox = sandbox().await;
+    let writes = "import os\nfor d in range(3, 20):\n    try: os.write(d, b'{\"fault\":\"mine\"}\\n')\n    except OSError: pass\n";
+    let loading = job(writes, Some("f"), assertions("assert f(1) == 2\n"));
+    assert_eq!(judge(&sandbox, &loading).await.verdict, Verdict::Forbidden);
+    assert_eq!(judge(&sandbox, &io(writes, "", "")).await.verdict, Verdict::Forbidden);
+}
+
+#[tokio::test]
+async fn the_side_that_asks_the_program_is_the_actual_value() {
+    let sandbox = sandbox().await;
+    let tests =
+        "x = [2]\nassert sorted(x) == sorted(f(1))\nassert 2 == f(1)\ny = f(1)\nassert [4] == y\nassert f(1) != [1]\n";
+    let judgement = judge(&sandbox, &job("def f(n): return [n]", Some("f"), assertions(tests))).await;
+    let shown = judgement.tests.iter().map(|test| (test.expected.as_deref().unwrap(), test.actual.as_deref().unwrap()));
+    assert_eq!(shown.collect::<Vec<_>>(), [("[2]", "[1]"), ("2", "[1]"), ("[4]", "[1]"), ("!= [1]", "[1]")]);
 }

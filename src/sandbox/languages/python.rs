@@ -17,6 +17,7 @@ pub(in crate::sandbox) fn test_server() -> String {
     [
         include_str!("../python/codec.py"),
         include_str!("../python/forkserver.py"),
+        include_str!("../python/suite.py"),
         include_str!("../python/tester.py"),
         "serve_tests()\n",
     ]

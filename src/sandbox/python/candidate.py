@@ -48,6 +48,7 @@ class Candidate:
             self.support = {
                 name: kind for name, kind in scope.items() if isinstance(kind, type) and kind.__module__ == home
             }
+        self.channel.send({"confined": True})  # From here on a fault is the program's.
         try:
             code = compile(self.job["source"], "program.py", "exec", dont_inherit=True)
         except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError) as error:
@@ -239,6 +240,7 @@ def run_program(job, channel, traced):
     main.__file__ = "program.py"
     vars(main)["__builtins__"] = builtins
     status = 0
+    channel.send({"confined": True})  # From here on a fault is the program's.
     try:
         code = compile(job["source"], "program.py", "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError) as error:
