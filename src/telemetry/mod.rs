@@ -24,9 +24,9 @@ mod values;
 
 pub use endpoint::{Endpoint, EndpointError};
 pub use outbox::TraceSummary;
-pub use projection::{CONVERSATION_SERVICE, Projector, SPANS_PER_TRACE, project};
+pub use projection::{CONVERSATION_SERVICE, Projection, Projector, SPANS_PER_TRACE, project};
 pub use push::push;
 pub use reading::BadLine;
 pub use show::{show, show_json};
-pub use span::{ServiceSpan, export_request};
+pub use span::{Place, ServiceSpan, export_request};
 pub use traces::{ConversationTrace, TraceOptions, Traces};

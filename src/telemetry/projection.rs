@@ -65,10 +65,19 @@ struct Part {
     started: u64,
 }
 
+/// How conversations are projected.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Projection {
+    /// Whether prompts, programs and replies go on the spans.
+    pub content: bool,
+    /// The span in whose context the run was started: each root is linked to it.
+    pub context: Option<Place>,
+}
+
 /// Projects one conversation, turn by turn.
 pub struct Projector {
     head: Arc<ConversationHead>,
-    content: bool,
+    settings: Projection,
     parts: Vec<Part>,
     rounds: BTreeMap<Generation, Round>,
     senders: BTreeMap<Seq, Sender>,
@@ -78,11 +87,11 @@ pub struct Projector {
 }
 
 impl Projector {
-    /// A projector of the conversation that begins with `head`; `content` puts prompts, programs and replies on the spans.
-    pub fn new(head: Arc<ConversationHead>, content: bool) -> Self {
+    /// A projector of the conversation that begins with `head`.
+    pub fn new(head: Arc<ConversationHead>, settings: Projection) -> Self {
         let mut projector = Self {
             head,
-            content,
+            settings,
             parts: Vec::new(),
             rounds: BTreeMap::new(),
             senders: BTreeMap::new(),
@@ -118,7 +127,7 @@ impl Projector {
             parent,
             links: &links,
             programs: &self.programs,
-            content: self.content,
+            content: self.settings.content,
         };
         let (last, turn_spans) = turn_spans::project(turn, &spoken);
         spans.extend(turn_spans);
@@ -253,9 +262,12 @@ impl Projector {
         draft.set(name::OPERATION, "invoke_workflow").set(name::WORKFLOW, self.head.topology.as_str());
         draft.set(name::SPAN_KIND, "CHAIN");
         conversation::write_head(&mut draft.attributes, &self.head);
-        conversation::write_end(&mut draft, end, self.fault.as_ref(), self.content);
+        conversation::write_end(&mut draft, end, self.fault.as_ref(), self.settings.content);
         draft.set(name::PART, (number > 0).then_some(number));
         draft.set(name::PARTS, (self.parts.len() > 1).then_some(self.parts.len()));
+        if let Some(context) = self.settings.context {
+            draft.link(context, "context");
+        }
         let other = |index: usize| self.parts.get(index).map(|part| Place { trace: part.trace, span: part.root });
         if let Some(before) = number.checked_sub(1).and_then(other) {
             draft.link(before, "continues");
@@ -283,8 +295,8 @@ fn continuation_trace(head: &ConversationHead, number: u32) -> TraceId {
 }
 
 /// All spans of a finished conversation.
-pub fn project(record: &ConversationRecord, content: bool) -> Vec<ServiceSpan> {
-    let mut projector = Projector::new(Arc::new(record.head.clone()), content);
+pub fn project(record: &ConversationRecord, settings: Projection) -> Vec<ServiceSpan> {
+    let mut projector = Projector::new(Arc::new(record.head.clone()), settings);
     let mut spans = projector.started();
     for turn in &record.turns {
         spans.extend(projector.turn(turn));

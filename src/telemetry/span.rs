@@ -31,6 +31,24 @@ pub struct Place {
     pub span: SpanId,
 }
 
+impl Place {
+    /// The span that a W3C trace context names (`00-TRACE-SPAN-FLAGS`); `None` where it names none.
+    pub fn of_traceparent(text: &str) -> Option<Self> {
+        let mut fields = text.trim().split('-');
+        let (version, trace, span, flags) = (fields.next()?, fields.next()?, fields.next()?, fields.next()?);
+        let hexadecimal = |field: &str, digits| {
+            field.len() == digits && field.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+        };
+        // Later versions may add fields; version ff is forbidden, and 00 has these four alone.
+        let known = hexadecimal(version, 2) && version != "ff" && (version != "00" || fields.next().is_none());
+        if !known || !hexadecimal(trace, 32) || !hexadecimal(span, 16) || !hexadecimal(flags, 2) {
+            return None;
+        }
+        let place = Self { trace: TraceId::from_hex(trace).ok()?, span: SpanId::from_hex(span).ok()? };
+        (place.trace != TraceId::INVALID && place.span != SpanId::INVALID).then_some(place)
+    }
+}
+
 /// From when to when, in ns of Unix time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Period {
@@ -194,4 +212,29 @@ pub fn export_request(spans: Vec<ServiceSpan>, namespace: &str, instance: &str) 
         })
         .collect();
     ExportTraceServiceRequest { resource_spans }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Place;
+
+    #[test]
+    fn a_trace_context_is_taken_only_where_it_is_whole() {
+        let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+        let place =
+            Place::of_traceparent(&format!("00-{trace}-00f067aa0ba902b7-01\n")).map(|place| place.trace.to_string());
+        assert_eq!(place.as_deref(), Some(trace));
+        assert!(Place::of_traceparent(&format!("cc-{trace}-00f067aa0ba902b7-01-more")).is_some());
+        for bad in [
+            String::new(),
+            "00-x".to_owned(),
+            format!("ff-{trace}-00f067aa0ba902b7-01"),
+            format!("00-{trace}-00f067aa0ba902b7-01-more"),
+            format!("00-{}-00f067aa0ba902b7-01", trace.to_uppercase()),
+            format!("00-{trace}-0000000000000000-01"),
+            format!("00-{}-00f067aa0ba902b7-01", "0".repeat(32)),
+        ] {
+            assert_eq!(Place::of_traceparent(&bad), None, "{bad}");
+        }
+    }
 }

@@ -6,8 +6,8 @@ use super::{
     Endpoint, TraceSummary, delivery,
     file::TraceFile,
     outbox::Outbox,
-    projection::{CONVERSATION_SERVICE, Projector},
-    span::{self, ServiceSpan},
+    projection::{CONVERSATION_SERVICE, Projection, Projector},
+    span::{self, Place, ServiceSpan},
 };
 use crate::{
     conversation::{ConversationEnd, ConversationHead},
@@ -20,8 +20,8 @@ use crate::{
 pub struct TraceOptions {
     /// The folder that holds one folder a run.
     pub directory: PathBuf,
-    /// Whether prompts, programs and replies go on the spans.
-    pub content: bool,
+    /// What goes on the spans.
+    pub projection: Projection,
     /// `service.namespace` of every span.
     pub namespace: String,
     /// The collector that spans are sent to; `None` leaves them in the files.
@@ -31,11 +31,16 @@ pub struct TraceOptions {
 impl TraceOptions {
     /// Files only, in `directory`, without content.
     pub fn new(directory: impl Into<PathBuf>) -> Self {
-        Self { directory: directory.into(), content: false, namespace: CONVERSATION_SERVICE.to_owned(), endpoint: None }
+        Self {
+            directory: directory.into(),
+            projection: Projection::default(),
+            namespace: CONVERSATION_SERVICE.to_owned(),
+            endpoint: None,
+        }
     }
 
     /// As the environment says: `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT`, `OTEL_SERVICE_NAME` (the namespace,
-    /// since each actor is a service of its own) and the collector's variables; `variable` reads one of them.
+    /// since each actor is a service of its own), `TRACEPARENT` (linked by each root; one that is not whole is passed over) and the collector's variables; `variable` reads one of them.
     ///
     /// # Errors
     /// Where the collector's variables cannot be followed.
@@ -45,7 +50,8 @@ impl TraceOptions {
     ) -> Result<Self, super::EndpointError> {
         let mut options = Self::new(directory);
         let content = variable("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT");
-        options.content = content.is_some_and(|value| value.trim().eq_ignore_ascii_case("true"));
+        options.projection.content = content.is_some_and(|value| value.trim().eq_ignore_ascii_case("true"));
+        options.projection.context = variable("TRACEPARENT").as_deref().and_then(Place::of_traceparent);
         if let Some(name) = variable("OTEL_SERVICE_NAME").filter(|name| !name.is_empty()) {
             options.namespace = name;
         }
@@ -83,7 +89,7 @@ impl Traces {
     pub fn conversation(&self, head: Arc<ConversationHead>) -> ConversationTrace {
         ConversationTrace {
             file: TraceFile::new(self.path(head.id)),
-            projector: Projector::new(head, self.options.content),
+            projector: Projector::new(head, self.options.projection),
             namespace: self.options.namespace.clone(),
             run: self.run.to_string(),
             outbox: self.outbox.clone(),

@@ -15,7 +15,7 @@ use opentelemetry_proto::tonic::collector::trace::v1::{
     ExportTracePartialSuccess, ExportTraceServiceRequest, ExportTraceServiceResponse,
 };
 use prost::Message;
-use rolecall::telemetry::{Endpoint, TraceOptions, TraceSummary, Traces, push};
+use rolecall::telemetry::{Endpoint, Projection, TraceOptions, TraceSummary, Traces, push};
 
 use super::{
     files::{ids_of, seidr_spans, span_ids, tell},
@@ -266,7 +266,10 @@ fn requests_are_split_by_their_size_even_inside_a_line() {
     call.messages[0].content = "p".repeat(100_000);
     call.choices[0].text = "r".repeat(100_000);
     story::log(turn).calls = vec![call; 80];
-    let options = TraceOptions { content: true, ..options(directory.path(), collector.endpoint()) };
+    let options = TraceOptions {
+        projection: Projection { content: true, context: None },
+        ..options(directory.path(), collector.endpoint())
+    };
     let traces = Traces::open(record.head.run, options);
     let file = tell(&traces, &record);
     let summary = traces.finish(LIMIT);

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fs, path::Path, sync::Arc, thread, time::Durati
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use rolecall::{
     conversation::ConversationRecord,
-    telemetry::{TraceOptions, Traces, project},
+    telemetry::{Projection, TraceOptions, Traces, project},
 };
 
 use super::story::seidr;
@@ -47,7 +47,7 @@ fn a_file_holds_every_span_once_and_says_so() {
     let expected = directory.path().join(record.head.run.to_string()).join(record.head.id.trace_id() + ".jsonl");
     assert_eq!(file, expected);
     let ids = span_ids(&file);
-    let projected = project(&record, false);
+    let projected = project(&record, Projection::default());
     assert_eq!(ids.len(), projected.len());
     assert_eq!(sorted(ids), sorted(projected.into_iter().map(|one| one.span.span_id)));
     let summary = traces.finish(Duration::from_secs(60));
@@ -57,7 +57,7 @@ fn a_file_holds_every_span_once_and_says_so() {
 
 /// Spans of one [`seidr`] conversation.
 pub fn seidr_spans() -> u64 {
-    project(&seidr(0), false).len() as u64
+    project(&seidr(0), Projection::default()).len() as u64
 }
 
 #[test]

@@ -12,10 +12,12 @@ use rolecall::{
     llm::{ModelError, Purpose},
     messages::Message,
     runtime::Fault,
-    telemetry::{SPANS_PER_TRACE, ServiceSpan, export_request, project},
+    telemetry::{Place, Projection, SPANS_PER_TRACE, ServiceSpan, export_request, project},
 };
 
 use super::story::{self, SECRET, Story, seidr};
+
+const WITH_CONTENT: Projection = Projection { content: true, context: None };
 
 type Key = (Vec<u8>, Vec<u8>);
 
@@ -57,7 +59,7 @@ fn parent<'a>(all: &BTreeMap<Key, &'a ServiceSpan>, one: &ServiceSpan) -> Option
 #[test]
 fn one_trace_with_unique_ids_whose_parents_all_resolve() {
     let record = seidr(0);
-    let spans = project(&record, false);
+    let spans = project(&record, Projection::default());
     let all = by_id(&spans);
     assert_eq!(all.len(), spans.len(), "an id stands twice");
     let traces: BTreeSet<&Vec<u8>> = spans.iter().map(|one| &one.span.trace_id).collect();
@@ -79,7 +81,7 @@ fn one_trace_with_unique_ids_whose_parents_all_resolve() {
 
 #[test]
 fn names_have_low_cardinality() {
-    let spans = project(&seidr(0), false);
+    let spans = project(&seidr(0), Projection::default());
     let names: BTreeSet<&str> = spans.iter().map(|one| one.span.name.as_str()).collect();
     let expected = [
         "chat gpt-test",
@@ -99,7 +101,7 @@ fn names_have_low_cardinality() {
 
 #[test]
 fn the_dependency_edges_are_the_arrangements() {
-    let spans = project(&seidr(0), false);
+    let spans = project(&seidr(0), Projection::default());
     let all = by_id(&spans);
     let edges: BTreeSet<(&str, &str)> = spans
         .iter()
@@ -122,7 +124,7 @@ fn the_dependency_edges_are_the_arrangements() {
 #[test]
 fn a_fan_in_is_a_child_of_its_first_sender_and_linked_to_the_others() {
     let record = seidr(0);
-    let spans = project(&record, false);
+    let spans = project(&record, Projection::default());
     let all = by_id(&spans);
     let ranker = named(&spans, "invoke_agent ranker")[0];
     let of = |place: &ServiceSpan| get(place, "rolecall.candidate").unwrap();
@@ -146,7 +148,7 @@ fn a_fan_in_is_a_child_of_its_first_sender_and_linked_to_the_others() {
 
 #[test]
 fn what_crosses_rounds_goes_through_a_handoff_linked_to_its_sender() {
-    let spans = project(&seidr(0), false);
+    let spans = project(&seidr(0), Projection::default());
     let all = by_id(&spans);
     let handoffs = named(&spans, "handoff");
     assert_eq!(handoffs.iter().map(|one| one.service.as_str()).collect::<Vec<_>>(), ["rolecall", "ranker", "ranker"]);
@@ -167,7 +169,7 @@ fn what_crosses_rounds_goes_through_a_handoff_linked_to_its_sender() {
 
 #[test]
 fn rounds_span_their_turns_and_the_root_spans_the_rounds() {
-    let spans = project(&seidr(0), false);
+    let spans = project(&seidr(0), Projection::default());
     let all = by_id(&spans);
     for one in &spans {
         let Some(round) = std::iter::successors(Some(one), |at| parent(&all, at)).find(|at| at.span.name == "round")
@@ -186,7 +188,7 @@ fn rounds_span_their_turns_and_the_root_spans_the_rounds() {
 #[test]
 fn a_chat_span_says_what_was_asked_and_its_id_is_the_one_the_request_carried() {
     let record = seidr(0);
-    let spans = project(&record, false);
+    let spans = project(&record, Projection::default());
     let chats = named(&spans, "chat gpt-test");
     assert_eq!(chats.len(), 5);
     let one = chats[0];
@@ -230,7 +232,7 @@ fn unknown_usage_is_left_out() {
     let mut call = story::call(turn, Purpose::Draft);
     call.usage = rolecall::domain::Usage::default();
     story::log(turn).calls.push(call);
-    let spans = project(&story.finish(Outcome::NothingLeft), false);
+    let spans = project(&story.finish(Outcome::NothingLeft), Projection::default());
     assert_eq!(get(named(&spans, "chat gpt-test")[0], "gen_ai.usage.input_tokens"), None);
     let root = named(&spans, "invoke_workflow seidr")[0];
     assert_eq!(get(root, "rolecall.input_tokens"), None);
@@ -239,7 +241,7 @@ fn unknown_usage_is_left_out() {
 
 #[test]
 fn an_execution_is_the_executors_whole_turn() {
-    let spans = project(&seidr(0), false);
+    let spans = project(&seidr(0), Projection::default());
     let executions = named(&spans, "execute_tool run_tests");
     assert_eq!(executions.len(), 8, "7 candidates and one attempt that panicked");
     assert!(named(&spans, "invoke_agent executor").is_empty());
@@ -271,7 +273,7 @@ fn an_execution_is_the_executors_whole_turn() {
 
 #[test]
 fn only_a_panic_is_an_error_here_and_failed_tests_are_not() {
-    let spans = project(&seidr(0), false);
+    let spans = project(&seidr(0), Projection::default());
     let failures: Vec<&ServiceSpan> = spans.iter().filter(|one| failed(one)).collect();
     assert_eq!(failures.len(), 1);
     assert_eq!(get(failures[0], "error.type").as_deref(), Some("panic"));
@@ -298,7 +300,7 @@ fn ended_by(error: ModelError) -> ConversationRecord {
 #[test]
 fn a_model_that_fails_is_an_error_on_the_call_the_turn_and_the_root() {
     let timeout = ModelError::Unavailable { status: None, message: SECRET.to_owned(), attempts: Vec::new() };
-    let spans = project(&ended_by(timeout), false);
+    let spans = project(&ended_by(timeout), Projection::default());
     let failures: Vec<&str> = spans.iter().filter(|one| failed(one)).map(|one| one.span.name.as_str()).collect();
     assert_eq!(failures, ["invoke_agent synthesizer", "chat gpt-test", "invoke_workflow seidr"]);
     assert!(!format!("{spans:?}").contains(SECRET));
@@ -313,7 +315,7 @@ fn a_model_with_nothing_to_say_and_a_cancelled_turn_are_no_errors() {
     {
         let mut record = ended_by(error);
         record.end.outcome = Outcome::NothingLeft;
-        let spans = project(&record, false);
+        let spans = project(&record, Projection::default());
         assert!(!spans.iter().any(failed), "{word}");
         assert_eq!(get(named(&spans, "chat gpt-test")[0], "rolecall.ended_by").as_deref(), Some(word));
     }
@@ -322,7 +324,7 @@ fn a_model_with_nothing_to_say_and_a_cancelled_turn_are_no_errors() {
 #[test]
 fn the_root_carries_what_people_search_for() {
     let record = seidr(0);
-    let spans = project(&record, false);
+    let spans = project(&record, Projection::default());
     let root = named(&spans, "invoke_workflow seidr")[0];
     let conversation = record.head.id.trace_id();
     let seed = u64::MAX.to_string();
@@ -343,15 +345,15 @@ fn the_root_carries_what_people_search_for() {
         assert_eq!(get(root, name).as_deref(), Some(value), "{name}");
     }
     assert_eq!(get(named(&spans, "conversation_started")[0], "rolecall.task").as_deref(), Some("interval-merge"));
-    let refused = project(&story::refused(), false);
+    let refused = project(&story::refused(), Projection::default());
     assert_eq!(get(named(&refused, "invoke_agent synthesizer")[0], "rolecall.refused").as_deref(), Some("model_calls"));
 }
 
 #[test]
 fn content_is_there_when_asked_for_and_never_else() {
     let record = seidr(0);
-    assert!(!format!("{:?}", project(&record, false)).contains(SECRET));
-    let spans = project(&record, true);
+    assert!(!format!("{:?}", project(&record, Projection::default())).contains(SECRET));
+    let spans = project(&record, WITH_CONTENT);
     for (span, name) in [
         ("chat gpt-test", "gen_ai.input.messages"),
         ("chat gpt-test", "gen_ai.output.messages"),
@@ -375,7 +377,7 @@ fn long_content_is_shortened_and_stays_json() {
     let mut call = story::call(turn, Purpose::Draft);
     call.messages[0].content = "🌍\u{0}\u{202e}é".repeat(40_000);
     story::log(turn).calls.push(call);
-    let spans = project(&story.finish(Outcome::NothingLeft), true);
+    let spans = project(&story.finish(Outcome::NothingLeft), WITH_CONTENT);
     let chat = named(&spans, "chat gpt-test")[0];
     let json = get(chat, "gen_ai.input.messages").unwrap();
     assert!(json.len() <= 64 << 10 && json.len() > 8 << 10, "{} bytes", json.len());
@@ -387,7 +389,7 @@ fn long_content_is_shortened_and_stays_json() {
 
 #[test]
 fn every_resource_is_an_actor_on_the_same_machine() {
-    let request = export_request(project(&seidr(0), false), "ci", "run-1");
+    let request = export_request(project(&seidr(0), Projection::default()), "ci", "run-1");
     let services: Vec<String> = request
         .resource_spans
         .iter()
@@ -414,7 +416,7 @@ fn a_long_conversation_goes_on_in_a_linked_trace() {
         cause = report.id;
     }
     let record = story.finish(Outcome::BudgetGenerations);
-    let spans = project(&record, false);
+    let spans = project(&record, Projection::default());
     let all = by_id(&spans);
     let mut sizes: BTreeMap<&[u8], usize> = BTreeMap::new();
     spans.iter().for_each(|one| *sizes.entry(&one.span.trace_id).or_default() += 1);
@@ -435,4 +437,15 @@ fn a_long_conversation_goes_on_in_a_linked_trace() {
         .filter(|one| one.span.links.iter().any(|link| link.trace_id != one.span.trace_id))
         .count();
     assert_eq!(crossing, roots.len() - 1);
+}
+
+#[test]
+fn the_context_that_a_run_was_started_in_is_a_link_of_its_roots_alone() {
+    let context = Place::of_traceparent("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
+    let spans = project(&seidr(0), Projection { content: false, context });
+    let outside: Vec<&ServiceSpan> =
+        spans.iter().filter(|one| one.span.links.iter().any(|link| link.trace_id != one.span.trace_id)).collect();
+    assert_eq!(outside.len(), 1);
+    assert_eq!(outside[0].span.name, "invoke_workflow seidr");
+    assert!(outside[0].span.parent_span_id.is_empty());
 }
