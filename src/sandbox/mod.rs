@@ -1,4 +1,15 @@
 //! Runs programs that nobody has read. A program never runs outside of this.
+//!
+//! Reading order: [`LocalSandbox`] takes a [`Job`] to a slot of its `pool`; a `slot` is one resident [`launcher`] with two
+//! warm interpreters in name spaces, each a fork server. One forks candidates (`python/zygote.py`), every one the first
+//! process of name spaces of its own; the other forks runs of the tests (`python/tester.py`). `assertions` relays between a
+//! candidate and the tests: the candidate gets its text and the inputs of its calls, never an expected value, and its
+//! answers reach the tests as plain values (`python/codec.py`), so nothing that it does can make an assertion hold.
+//! `programs` runs whole programs on standard input and output, one process a case, and compares here. `process` bounds
+//! every step of a candidate from outside; what happened becomes a word in `verdicts` and `tally`.
+//!
+//! Only results of assertions and comparisons decide. Exit codes, exceptions and whatever else comes from the candidate's
+//! process count as evidence against it alone.
 
 mod assertions;
 mod cache;
