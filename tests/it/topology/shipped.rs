@@ -8,7 +8,7 @@ use rolecall::{
     domain::{Slots, TimeoutPolicy},
     llm::capabilities,
     messages::Kind,
-    topology::{Feedback, Overrides, Parents, Plan, Source, TopologyRef, When, load_plan},
+    topology::{Feedback, Overrides, Parents, Plan, Requires, Source, TopologyRef, When, load_plan},
 };
 use serde_json::{Value, json};
 
@@ -87,6 +87,30 @@ fn an_arrangement_without_drafts_begins_at_the_executor() {
     assert_eq!(plan.drafting().count(), 0);
     assert_eq!((plan.edges[0].from, plan.edges[0].when), (Source::Task, When::Always));
     assert_eq!(plan.kinds(&plan.edges[0]), [Kind::Candidate]);
+}
+
+#[test]
+fn an_actor_gathers_where_the_file_says_so() {
+    let text =
+        right(&[("role = \"executor\"", "role = \"executor\"\ngather = \"generation\"\nrequires = \"all\"")], "");
+    let folder = folder(&[("x.toml", text.as_bytes())]);
+    let plan = load(folder.path(), "x.toml").unwrap().plan;
+    assert_eq!((plan.nodes[1].gathers, plan.nodes[1].requires), (true, Requires::All));
+    assert_eq!((plan.nodes[0].gathers, plan.nodes[0].requires), (false, Requires::Any));
+}
+
+#[test]
+fn the_hash_is_of_what_an_arrangement_does_not_of_what_it_is_called() {
+    let over = "[actors.a]\nprompt = \"mine.md\"\nrole = \"synthesizer\"\n";
+    let text = right(&[("[actors.a]\nrole = \"synthesizer\"\n", over)], "");
+    let hash = |text: &str, prompt: &str| {
+        let folder = folder(&[("x.toml", text.as_bytes()), ("mine.md", prompt.as_bytes())]);
+        load(folder.path(), "x.toml").unwrap().plan.hash
+    };
+    let one = hash(&text, "---user---\none\n");
+    assert_eq!(one, hash(&format!("name = \"other\"\ndescription = \"said\"\n{text}"), "---user---\none\n"));
+    assert_ne!(one, hash(&text, "---user---\ntwo\n"));
+    assert_ne!(one, hash(&text.replace("[actors.b]", "[run]\nparallel_turns = 3\n[actors.b]"), "---user---\none\n"));
 }
 
 fn document(path: &str) -> Vec<Field> {
