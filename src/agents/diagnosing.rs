@@ -57,38 +57,36 @@ pub(super) fn needed_purpose(settings: &Settings) -> Option<Purpose> {
     (settings.instruction == Instruction::Model).then_some(Purpose::Diagnose)
 }
 
-/// Writes the diagnoses of one failing program.
+/// Writes the diagnoses of each failing program.
 pub(super) async fn diagnose(
     settings: &Settings,
     form: DiagnosisForm,
     inbox: &[Arc<ExecutionReport>],
     turn: &Turn,
 ) -> Result<Vec<Message>, Fault> {
-    let Some(report) = inbox.first() else { return Ok(Vec::new()) };
-    let subject = subject(report, turn);
     let wanted = settings.diagnoses.get() as usize;
     let model = turn.model().filter(|model| match settings.instruction {
         Instruction::Auto => model.answers(Purpose::Diagnose),
         Instruction::Model => true,
         Instruction::Static => false,
     });
-    let (texts, source) = match model {
-        Some(model) => (ask_model(&model, &subject, wanted).await?, DiagnosisSource::Model),
-        // The same words twice are one diagnosis: a static template has only one to give.
-        None => (vec![restate(&subject, turn)?], DiagnosisSource::StaticTemplate),
-    };
-    let word = if source == DiagnosisSource::Model { "model" } else { "static" };
+    let source = if model.is_some() { DiagnosisSource::Model } else { DiagnosisSource::StaticTemplate };
+    let word = if model.is_some() { "model" } else { "static" };
     turn.note("instruction", NoteValue::Text(word.to_owned()));
-    let diagnoses = texts.into_iter().enumerate().map(|(index, text)| {
-        Message::Diagnosis(Arc::new(Diagnosis {
-            id: turn.message_id(index),
-            report: report.clone(),
-            text,
-            form,
-            source,
-        }))
-    });
-    Ok(diagnoses.collect())
+    let mut diagnoses = Vec::new();
+    for report in inbox {
+        let subject = subject(report, turn);
+        let texts = match &model {
+            Some(model) => ask_model(model, &subject, wanted).await?,
+            // The same words twice are one diagnosis: a static template has only one to give.
+            None => vec![restate(&subject, turn)?],
+        };
+        for text in texts {
+            let (id, report) = (turn.message_id(diagnoses.len()), report.clone());
+            diagnoses.push(Message::Diagnosis(Arc::new(Diagnosis { id, report, text, form, source })));
+        }
+    }
+    Ok(diagnoses)
 }
 
 fn subject(report: &Arc<ExecutionReport>, turn: &Turn) -> Subject {

@@ -38,22 +38,45 @@ pub(super) async fn draft(inbox: &[Arc<TaskMessage>], turn: &Turn) -> Result<Vec
     let Some(message) = inbox.first() else { return Ok(Vec::new()) };
     let starter = message.starter.as_ref().and_then(|starter| starter.program.clone());
     let subject = subject(turn, starter);
-    write(Work { purpose: Purpose::Draft, prompt: "draft", subject, parent: None }, turn).await
+    let work = Work { purpose: Purpose::Draft, prompt: "draft", subject };
+    let written = write(&work, turn.allowance().programs as usize, turn).await?;
+    Ok(candidates(vec![(None, written)], Purpose::Draft, turn))
 }
 
-/// Repairs the program of a report, from its test results alone.
+/// Repairs the program of each report, from its test results alone.
 pub(super) async fn repair_reported(inbox: &[Arc<ExecutionReport>], turn: &Turn) -> Result<Vec<Message>, Fault> {
-    let Some(report) = inbox.first() else { return Ok(Vec::new()) };
-    repair(report, None, turn).await
+    let mut all = Vec::new();
+    for (report, quota) in inbox.iter().zip(quotas(turn, inbox.len())) {
+        all.push((Some(report.candidate.id), repair(report, None, quota, turn).await?));
+    }
+    Ok(candidates(all, Purpose::Repair, turn))
 }
 
-/// Repairs the program of a diagnosis.
+/// Repairs the program of each diagnosis.
 pub(super) async fn repair_diagnosed(inbox: &[Arc<Diagnosis>], turn: &Turn) -> Result<Vec<Message>, Fault> {
-    let Some(diagnosis) = inbox.first() else { return Ok(Vec::new()) };
-    repair(&diagnosis.report, Some(&diagnosis.text), turn).await
+    let mut all = Vec::new();
+    for (diagnosis, quota) in inbox.iter().zip(quotas(turn, inbox.len())) {
+        let written = repair(&diagnosis.report, Some(&diagnosis.text), quota, turn).await?;
+        all.push((Some(diagnosis.report.candidate.id), written));
+    }
+    Ok(candidates(all, Purpose::Repair, turn))
 }
 
-async fn repair(report: &ExecutionReport, diagnosis: Option<&str>, turn: &Turn) -> Result<Vec<Message>, Fault> {
+/// How many programs each of `parts` messages gets of the turn's allowance: equal shares, the first ones one more.
+fn quotas(turn: &Turn, parts: usize) -> Vec<usize> {
+    let (programs, parts) = (turn.allowance().programs as usize, parts.max(1));
+    (0..parts).map(|part| programs / parts + usize::from(part < programs % parts)).collect()
+}
+
+async fn repair(
+    report: &ExecutionReport,
+    diagnosis: Option<&str>,
+    quota: usize,
+    turn: &Turn,
+) -> Result<Vec<Written>, Fault> {
+    if quota == 0 {
+        return Ok(Vec::new());
+    }
     let mut subject = subject(turn, report.candidate.program.clone());
     subject.judgement = Some(report.judgement.clone());
     subject.diagnosis = diagnosis.map(str::to_owned);
@@ -62,8 +85,7 @@ async fn repair(report: &ExecutionReport, diagnosis: Option<&str>, turn: &Turn) 
     }
     let siblings = turn.history().judged_children(report.candidate.id);
     subject.siblings = siblings.iter().filter_map(|sibling| as_sibling(sibling)).collect();
-    let parent = Some(report.candidate.id);
-    write(Work { purpose: Purpose::Repair, prompt: "repair", subject, parent }, turn).await
+    write(&Work { purpose: Purpose::Repair, prompt: "repair", subject }, quota, turn).await
 }
 
 fn as_sibling(report: &ExecutionReport) -> Option<Sibling> {
@@ -87,28 +109,25 @@ struct Work {
     purpose: Purpose,
     prompt: &'static str,
     subject: Subject,
-    parent: Option<MessageId>,
 }
 
 /// A program that a reply held, or that it held none, with what the model noted.
 type Written = (Option<Arc<Program>>, Option<String>);
 
-/// Asks until as many replies are there as the turn may write programs; a reply without a program is asked for once more.
-async fn write(work: Work, turn: &Turn) -> Result<Vec<Message>, Fault> {
-    let wanted = turn.allowance().programs as usize;
-    let mut written = gather_replies(&work, wanted, turn, Vec::new()).await?;
+/// Asks until `wanted` replies are there; a reply without a program is asked for once more.
+async fn write(work: &Work, wanted: usize, turn: &Turn) -> Result<Vec<Written>, Fault> {
+    let mut written = gather_replies(work, wanted, turn, Vec::new()).await?;
     let without = written.iter().filter(|(program, _)| program.is_none()).count();
     if without > 0 {
         written.retain(|(program, _)| program.is_some());
-        let again = gather_replies(&work, without, turn, written).await?;
-        written = again;
+        written = gather_replies(work, without, turn, written).await?;
         // What neither request gave stays a reply without a program, and is spent.
         let missing = wanted.saturating_sub(written.len()).min(without);
         written.extend(std::iter::repeat_n((None, None), missing));
         written.sort_by_key(|(program, _)| program.is_none());
     }
     written.truncate(wanted);
-    Ok(written.into_iter().enumerate().map(|(index, written)| candidate(&work, index, written, turn)).collect())
+    Ok(written)
 }
 
 /// Adds replies to `written` until `more` have been added, the model has nothing more to say or the budget ends.
@@ -141,9 +160,14 @@ fn program_of(choice: Choice, turn: &Turn) -> Written {
     (text.map(|text| Arc::new(Program::new(task.language, text))), choice.note)
 }
 
-fn candidate(work: &Work, index: usize, (program, note): Written, turn: &Turn) -> Message {
-    let origin = if work.purpose == Purpose::Draft { Origin::Draft } else { Origin::Repair };
-    let author = turn.seat().actor.clone();
-    let id = turn.message_id(index);
-    Message::Candidate(Arc::new(Candidate { id, program, origin, parent: work.parent, author, note }))
+/// The candidates of a turn, by parent and in the order in which they were written.
+fn candidates(all: Vec<(Option<MessageId>, Vec<Written>)>, purpose: Purpose, turn: &Turn) -> Vec<Message> {
+    let origin = if purpose == Purpose::Draft { Origin::Draft } else { Origin::Repair };
+    let flat = all.into_iter().flat_map(|(parent, written)| written.into_iter().map(move |one| (parent, one)));
+    flat.enumerate()
+        .map(|(index, (parent, (program, note)))| {
+            let (id, author) = (turn.message_id(index), turn.seat().actor.clone());
+            Message::Candidate(Arc::new(Candidate { id, program, origin, parent, author, note }))
+        })
+        .collect()
 }

@@ -40,17 +40,24 @@ pub async fn judge(args: &JudgeArgs) -> Result<Exit, Failure> {
         None => from_files(&args.programs, &problems)?,
     };
     let sandbox = machine::sandbox().await?;
-    let mut passed = 0;
-    for (index, entry) in entries.iter().enumerate() {
-        let judgements = judge_one(entry, sandbox.as_ref())
-            .await
-            .map_err(|error| Failure { exit: Exit::SomeFailed, message: format!("{}: {error}", entry.name) })?;
-        passed += usize::from(report(entry, index, &judgements, args.json) == Verdict::Passed);
+    let (mut passed, mut failed) = (0, 0);
+    // Several at once, reported in the order in which they were given.
+    let judged = stream::iter(&entries).map(|entry| judge_one(entry, sandbox.as_ref())).buffered(machine::cores());
+    let mut judged = std::pin::pin!(judged.enumerate());
+    while let Some((index, result)) = judged.next().await {
+        let entry = &entries[index];
+        match result {
+            Ok(judgements) => passed += usize::from(report(entry, index, &judgements, args.json) == Verdict::Passed),
+            Err(error) => {
+                failed += 1;
+                terminal::talk(&format!("error: {}: {error}", entry.name));
+            }
+        }
     }
     if !args.json && entries.len() > 1 {
         terminal::data(&format!("{passed} of {} passed", entries.len()));
     }
-    Ok(Exit::Ended)
+    Ok(if failed == 0 { Exit::Ended } else { Exit::SomeFailed })
 }
 
 fn from_files(programs: &[PathBuf], problems: &[Arc<Problem>]) -> Result<Vec<Entry>, Failure> {

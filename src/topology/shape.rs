@@ -52,6 +52,23 @@ impl Shape<'_> {
         self.task_edges(mistakes);
         self.circles(mistakes);
         self.endless_drafts(mistakes);
+        self.parents_of_a_beam(mistakes);
+    }
+
+    /// A ranker chooses the parents; `search.parents` would overrule it.
+    fn parents_of_a_beam(&self, mistakes: &mut Vec<Mistake>) {
+        let is_filter = |spec: &RoleSpec| spec.gathers && spec.accepts.iter().any(|kind| spec.emits.contains(kind));
+        let ranker = (0..self.members.len()).find(|index| self.spec(*index).is_some_and(is_filter));
+        if let (Some(index), Some(parents)) = (ranker, self.draft.values.get("search.parents"))
+            && parents.value.as_str() != Some("last")
+        {
+            let name = self.members.get(index).map(|member| member.draft.name.value.as_str()).unwrap_or_default();
+            let message = format!(
+                "`search.parents` is for arrangements without a ranker: here {} chooses the parents",
+                quoted(name)
+            );
+            mistakes.push(Mistake::at(&parents.place, message).hint("remove it, or remove the ranker"));
+        }
     }
 
     fn spec(&self, index: usize) -> Option<&'static RoleSpec> {

@@ -240,3 +240,23 @@ fn a_reply_without_a_program_is_asked_for_once_more_and_then_spent() {
         assert_eq!(drafts.attempts[0].log.calls.len(), 2);
     });
 }
+
+#[test]
+fn a_gathering_role_that_diagnoses_or_writes_takes_every_message_it_gathered() {
+    on_stage(async {
+        let mut plan = chain(3, 4, 18);
+        for node in &mut plan.nodes[3..] {
+            node.gathers = true;
+        }
+        let company = company(plan, talkative(), MadeUpSandbox::by_text(), None);
+        let record = hold_all(&company, &task(5, None), 1, 1).await.remove(0);
+        let first = |role: &str| record.turns.iter().find(|turn| turn.role == role).unwrap();
+        // Three drafts failed, each is diagnosed twice, each diagnosis is repaired three times: 18 wanted, 15 left.
+        assert_eq!((first("instructor").inbox.len(), first("instructor").messages().len()), (3, 6));
+        assert_eq!((first("debugger").inbox.len(), first("debugger").messages().len()), (6, 15));
+        let parents: std::collections::BTreeSet<_> =
+            first("debugger").messages().iter().filter_map(|message| message.candidate()?.parent).collect();
+        assert_eq!(parents.len(), 3);
+        assert_eq!(record.end.spend.programs, 18);
+    });
+}

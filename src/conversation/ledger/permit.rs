@@ -91,7 +91,7 @@ impl Ledger {
             }
         }
         if let (Some(calls), Some(_)) = (asks, self.plan.budget.model_calls) {
-            match self.calls.offer(*calls) {
+            match self.calls.offer(calls.saturating_mul(u32::try_from(front.inbox.len()).unwrap_or(u32::MAX))) {
                 Grant::Wait => return Permit::Wait,
                 Grant::Nothing => return Permit::Close(Outcome::BudgetModelCalls),
                 Grant::Some(calls) => allowance.calls = Some(calls),
@@ -103,14 +103,16 @@ impl Ledger {
         Permit::Start(allowance)
     }
 
-    /// How many programs a writing turn wants; the starter takes the place of one first draft.
+    /// How many programs a writing turn wants, for each message that it gathered; the starter takes the place of one
+    /// first draft.
     fn wanted(&self, front: &Queued, kind: Kind) -> u32 {
+        let parts = u32::try_from(front.inbox.len()).unwrap_or(u32::MAX);
         let replaced = match front.inbox.first() {
             Some(Message::Task(task)) => u32::from(task.starter.is_some()),
             _ => 0,
         };
         match self.plan.nodes[front.to].slots.get(&kind) {
-            Some(Slots::Fixed(number)) => number.saturating_sub(replaced),
+            Some(Slots::Fixed(number)) => number.saturating_sub(replaced).saturating_mul(parts),
             Some(Slots::Budget) | None => 1,
         }
     }
