@@ -24,7 +24,7 @@ use crate::{
     domain::Problem,
     evaluation::{Selection, run_all},
     ids::RunId,
-    telemetry::{TraceOptions, TraceSummary, Traces},
+    telemetry::{TraceOptions, Traces},
     topology::{Checked, Overrides, TopologyRef, load_plan},
 };
 
@@ -178,30 +178,10 @@ async fn deliver(traces: Arc<Traces>) {
     // The wait blocks its thread.
     let summary = tokio::task::spawn_blocking(move || traces.finish(DELIVERY)).await;
     if let Ok(summary) = summary
-        && let Some(words) = what_became_of(&summary)
+        && let Some(words) = summary.words()
     {
         terminal::talk(&words);
     }
-}
-
-/// What the user must know of the traces: nothing where all is in the files and taken by the collector.
-fn what_became_of(summary: &TraceSummary) -> Option<String> {
-    let mut words = Vec::new();
-    if summary.lost > 0 {
-        let why = summary.disk_error.as_deref().unwrap_or("unknown");
-        words.push(format!("{} spans could not be written: {why}", summary.lost));
-    }
-    if let Some(endpoint) = &summary.endpoint {
-        let open = summary.refused + summary.waiting();
-        if open > 0 {
-            let why = summary.delivery_error.as_deref().unwrap_or("no answer in time");
-            words.push(format!(
-                "{} of {} spans were not taken by {endpoint} ({} refused): {why}; they are in the trace files",
-                open, summary.written, summary.refused
-            ));
-        }
-    }
-    (!words.is_empty()).then(|| format!("warning: traces: {}", words.join("; ")))
 }
 
 fn exit_of(records: &[ConversationRecord], interrupted: bool) -> Exit {
