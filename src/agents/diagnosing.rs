@@ -98,6 +98,7 @@ fn subject(report: &Arc<ExecutionReport>, turn: &Turn) -> Subject {
         profile: None,
         seen: Arc::new(turn.history().clone()),
         siblings: Vec::new(),
+        ancestors: Vec::new(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::{
     domain::{Program, Slots},
     ids::MessageId,
-    llm::{Choice, ModelError, Purpose, Sibling, Subject},
+    llm::{Ancestor, Choice, ModelError, Purpose, Sibling, Subject},
     messages::{Candidate, Diagnosis, ExecutionReport, Message, Origin, TaskMessage},
     prompts::extract_program,
     runtime::{Ask, Fault, SettingsError, Turn},
@@ -80,12 +80,32 @@ async fn repair(
     let mut subject = subject(turn, report.candidate.program.clone());
     subject.judgement = Some(report.judgement.clone());
     subject.diagnosis = diagnosis.map(str::to_owned);
+    subject.siblings = siblings(report.candidate.id, turn);
     if let (Some(program), true) = (&subject.program, turn.model().is_some_and(|model| model.wants_profile())) {
         subject.profile = Some(turn.profile(program).await?);
+        subject.ancestors = ancestors(&report.candidate, turn).await?;
     }
-    let siblings = turn.history().judged_children(report.candidate.id);
-    subject.siblings = siblings.iter().filter_map(|sibling| as_sibling(sibling)).collect();
     write(&Work { purpose: Purpose::Repair, prompt: "repair", subject }, quota, turn).await
+}
+
+/// What a candidate was made from, as far as the history knows.
+async fn ancestors(candidate: &Candidate, turn: &Turn) -> Result<Vec<Ancestor>, Fault> {
+    let mut ancestors = Vec::new();
+    let mut next = candidate.parent;
+    while let Some(report) = next.and_then(|parent| turn.history().report_of(parent)) {
+        if let Some(program) = &report.candidate.program {
+            let profile = Some(turn.profile(program).await?);
+            let siblings = siblings(report.candidate.id, turn);
+            let (program, judgement) = (program.clone(), report.judgement.clone());
+            ancestors.push(Ancestor { program, judgement, profile, siblings });
+        }
+        next = report.candidate.parent;
+    }
+    Ok(ancestors)
+}
+
+fn siblings(parent: MessageId, turn: &Turn) -> Vec<Sibling> {
+    turn.history().judged_children(parent).iter().filter_map(|report| as_sibling(report)).collect()
 }
 
 fn as_sibling(report: &ExecutionReport) -> Option<Sibling> {
@@ -102,6 +122,7 @@ fn subject(turn: &Turn, program: Option<Arc<Program>>) -> Subject {
         profile: None,
         seen: Arc::new(turn.history().clone()),
         siblings: Vec::new(),
+        ancestors: Vec::new(),
     }
 }
 

@@ -113,6 +113,19 @@ impl PastPrograms for BTreeSet<ProgramHash> {
     }
 }
 
+/// A program that the program to repair was made from, and what is known of it.
+#[derive(Clone, Debug)]
+pub struct Ancestor {
+    /// The program.
+    pub program: Arc<Program>,
+    /// What the visible tests said of it.
+    pub judgement: Arc<Judgement>,
+    /// What it did while its tests ran.
+    pub profile: Option<Arc<Profile>>,
+    /// Its repairs, in logical order.
+    pub siblings: Vec<Sibling>,
+}
+
 /// The typed objects that a prompt was rendered from.
 #[derive(Clone)]
 pub struct Subject {
@@ -130,6 +143,9 @@ pub struct Subject {
     pub seen: Arc<dyn PastPrograms>,
     /// Earlier repairs of the same `program`, in logical order.
     pub siblings: Vec<Sibling>,
+    /// What `program` was made from: its parent first, the first draft or starter last. Only for models that ask for
+    /// profiles.
+    pub ancestors: Vec<Ancestor>,
 }
 
 impl fmt::Debug for Subject {

@@ -12,8 +12,8 @@ pub mod templates;
 
 pub use capabilities::{Capabilities, capabilities, names_file};
 pub use chat::{
-    Attempt, ChatMessage, ChatReply, ChatRequest, ChatRole, Choice, Draw, Parameters, PastPrograms, Purpose, Sibling,
-    Subject,
+    Ancestor, Attempt, ChatMessage, ChatReply, ChatRequest, ChatRole, Choice, Draw, Parameters, PastPrograms, Purpose,
+    Sibling, Subject,
 };
 pub use error::ModelError;
 pub use model::{ChatModel, ModelInfo};

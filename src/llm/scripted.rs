@@ -234,6 +234,7 @@ mod tests {
                 profile: None,
                 seen: Arc::new(BTreeSet::new()),
                 siblings: Vec::new(),
+                ancestors: Vec::new(),
             },
             traceparent: None,
         }

@@ -52,6 +52,7 @@ fn request(purpose: Purpose, text: &str) -> ChatRequest {
         profile: None,
         seen: Arc::new(BTreeSet::from([program(text).hash()])),
         siblings: Vec::new(),
+        ancestors: Vec::new(),
     };
     ChatRequest {
         purpose,

@@ -50,6 +50,7 @@ fn request() -> ChatRequest {
             profile: None,
             seen: Arc::new(BTreeSet::new()),
             siblings: Vec::new(),
+            ancestors: Vec::new(),
         },
         traceparent: None,
     }

@@ -33,6 +33,7 @@ pub fn subject(task: Task, program: &str, tests: Vec<TestResult>, diagnosis: Opt
         profile: None,
         seen: Arc::new(BTreeSet::new()),
         siblings: Vec::new(),
+        ancestors: Vec::new(),
     }
 }
 
