@@ -419,35 +419,3 @@ async fn a_profile_says_lines_types_and_values_also_of_a_killed_program() {
     assert_eq!(profile.values[&6]["total"], ["0"]);
     assert_eq!(profile.values[&10]["total"], ["1", "0"]);
 }
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "prints times"]
-#[expect(clippy::print_stdout, reason = "it prints times")]
-async fn speed() {
-    let started = Instant::now();
-    let sandbox = sandbox().await;
-    println!("start {:?}", started.elapsed());
-    let tests = (1..9).map(|n| format!("assert f({n}) == {}\n", n + 1)).collect::<String>();
-    let mut times = Vec::new();
-    for round in 0..300 {
-        let program = format!("def f(n):\n    return n + 1\n# {round}\n");
-        let job = job(&program, Some("f"), assertions(&tests));
-        let started = Instant::now();
-        assert!(judge(&sandbox, &job).await.passed());
-        times.push(started.elapsed());
-    }
-    println!("first {:?}", times[0]);
-    times.sort();
-    println!("best {:?} median {:?} p90 {:?}", times[0], times[150], times[270]);
-    drop(sandbox);
-    let _alone = ALONE.lock().await;
-    let sandbox = LocalSandbox::start(PathBuf::from(env!("CARGO_BIN_EXE_rolecall")), 2).await.unwrap();
-    let jobs = (0..600).map(|round| {
-        let program = format!("def f(n):\n    return n + 1\n# {round}\n");
-        job(&program, Some("f"), assertions(&tests))
-    });
-    let jobs = jobs.collect::<Vec<_>>();
-    let started = Instant::now();
-    futures_util::future::join_all(jobs.iter().map(|job| judge(&sandbox, job))).await;
-    println!("2 slots: {:?} a judgement", started.elapsed() / 600);
-}
