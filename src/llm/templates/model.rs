@@ -7,7 +7,12 @@ use std::{
 
 use futures_util::future::BoxFuture;
 
-use super::{literals::Literals, localisation::Suspicion, shape::Types, space::Space};
+use super::{
+    literals::Literals,
+    localisation::Suspicion,
+    shape::Types,
+    space::{Ordered, Space, next},
+};
 use crate::{
     domain::{Language, Program, ProgramHash, TestSuite, Usage},
     llm::{ChatModel, ChatReply, ChatRequest, Choice, ModelError, ModelInfo, Purpose},
@@ -101,19 +106,26 @@ fn answer(spaces: &Mutex<Spaces>, request: &ChatRequest) -> Result<ChatReply, Mo
     if program.language != Language::Python {
         return Err(ModelError::NothingToSay(format!("templates does not know {}", program.language)));
     }
-    let space = space(spaces, request, program);
-    let keys = match request.purpose {
-        Purpose::Draft => space.blind(request.seed),
-        _ => {
-            let mut suspicion = Suspicion::new(subject.profile.as_deref());
-            if let Some(judgement) = &subject.judgement {
-                let tried = subject.siblings.iter().map(|other| (other.program.text.as_str(), &*other.judgement));
-                suspicion.boost((&program.text, judgement), tried);
-            }
-            space.guided(&suspicion, request.seed)
+    let mut ordered: Ordered = Vec::new();
+    let space = edits_of(spaces, request, program);
+    if request.purpose == Purpose::Draft {
+        let keys = space.blind(request.seed);
+        ordered.push((space, keys));
+    } else {
+        let mut suspicion = Suspicion::new(subject.profile.as_deref());
+        if let Some(starter) = subject.task.starter.as_ref().filter(|starter| **starter != *program) {
+            let space = edits_of(spaces, request, starter);
+            let keys = space.guided(&suspicion, request.seed);
+            ordered.push((space, keys));
         }
-    };
-    let mutants = space.next(&keys, request.choices as usize, |hash| !subject.seen.contains(hash));
+        if let Some(judgement) = &subject.judgement {
+            let tried = subject.siblings.iter().map(|other| (other.program.text.as_str(), &*other.judgement));
+            suspicion.boost((&program.text, judgement), tried);
+        }
+        let keys = space.guided(&suspicion, request.seed);
+        ordered.insert(0, (space, keys));
+    }
+    let mutants = next(&ordered, request.choices as usize, |hash| !subject.seen.contains(hash));
     if mutants.is_empty() {
         return Err(ModelError::NothingToSay("templates has no edit left for this program".to_owned()));
     }
@@ -130,8 +142,8 @@ fn answer(spaces: &Mutex<Spaces>, request: &ChatRequest) -> Result<ChatReply, Mo
     Ok(ChatReply { choices, usage, model: "templates".to_owned(), id: None, attempts: Vec::new() })
 }
 
-/// The space of the request's program, remembered or made.
-fn space(spaces: &Mutex<Spaces>, request: &ChatRequest, program: &Program) -> Arc<Space> {
+/// The edits of a program, remembered or made.
+fn edits_of(spaces: &Mutex<Spaces>, request: &ChatRequest, program: &Program) -> Arc<Space> {
     let types = match request.purpose {
         Purpose::Draft => BTreeMap::new(),
         _ => request.subject.profile.as_ref().map(|profile| profile.types.clone()).unwrap_or_default(),

@@ -1,9 +1,7 @@
 //! How often an edit of each operator repaired a program: hits of the operator over edits that it proposed.
 
-/// Hits that every operator is given in advance, so that none is never tried.
+/// Programs that every operator is given in advance, so that none is never tried.
 const HITS_IN_ADVANCE: f64 = 0.25;
-/// Edits that every operator is given in advance.
-const EDITS_IN_ADVANCE: f64 = 100.0;
 
 /// Operator, programs that it repaired (a share where several did), edits that it proposed for all programs.
 const COUNTS: &[(&str, f64, u32)] = &[
@@ -110,9 +108,7 @@ const COUNTS: &[(&str, f64, u32)] = &[
     ("variable exchanged in a statement", 0.0, 111),
 ];
 
-/// The share of an operator's edits that repair a program, smoothed.
+/// How many programs the operator repaired, smoothed: its chance to be the right one, up to a factor.
 pub(super) fn of(operator: &str) -> f64 {
-    let (hits, edits) =
-        COUNTS.iter().find(|(name, ..)| *name == operator).map_or((0.0, 0), |(_, hits, edits)| (*hits, *edits));
-    (hits + HITS_IN_ADVANCE) / (f64::from(edits) + EDITS_IN_ADVANCE)
+    COUNTS.iter().find(|(name, ..)| *name == operator).map_or(0.0, |(_, hits, _)| *hits) + HITS_IN_ADVANCE
 }

@@ -1,6 +1,6 @@
 //! All edits of one program, and the order in which they are tried.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use rand_chacha::{
     ChaCha8Rng,
@@ -21,7 +21,9 @@ use crate::domain::{Language, Program, ProgramHash};
 /// Longest program that is looked at, in bytes.
 pub(super) const MAX_PROGRAM_BYTES: usize = 200 << 10;
 /// How much an edit's key grows with the number of edits that its operator has proposed before at the same node.
-const RANK_WEIGHT: f64 = 0.25;
+const RANK_WEIGHT: f64 = 1.0;
+/// Edits that every operator is given in advance, so that one with very few does not come first for that alone.
+const EDITS_IN_ADVANCE: f64 = 20.0;
 /// Edits that pairs are made of: the first in order.
 const PAIRED: usize = 400;
 
@@ -60,48 +62,34 @@ impl Space {
 
     /// The keys by which a guided search orders the edits: the smallest first.
     ///
-    /// An edit's key is the inverse of its chance, line weight times prior, grown by its rank at its node; that makes a
-    /// round over all nodes of one operator before any gets its second turn. `seed` moves keys by up to 5 % each.
+    /// An operator is right with a chance that its prior says, and then one of its edits is, with a chance that their
+    /// lines say. A key is the inverse of that, grown by the edit's rank at its node; this makes a round over all nodes
+    /// of an operator before any gets its second turn. `seed` moves keys by up to 5 % each.
     pub(super) fn guided(&self, suspicion: &Suspicion, seed: u64) -> Vec<f64> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        self.keys(|edit, prior| {
-            let chance = prior * suspicion.of(edit.line, edit.statement_line);
-            (1.0 + RANK_WEIGHT * f64::from(edit.rank)) / chance * (0.95 + 0.1 * unit(&mut rng))
-        })
+        let chances = self.chances(|edit| suspicion.of(edit.line, edit.statement_line));
+        let keys = self.edits.iter().zip(chances);
+        keys.map(|(edit, chance)| (1.0 + RANK_WEIGHT * f64::from(edit.rank)) / chance * (0.95 + 0.1 * unit(&mut rng)))
+            .collect()
     }
 
-    /// The keys of a blind search: a random order in which an edit's chance to come next is its operator's prior
+    /// The keys of a blind search: a random order in which an edit's chance to come next is that of its operator
     /// (Efraimidis and Spirakis: "Weighted random sampling with a reservoir", 2006).
     pub(super) fn blind(&self, seed: u64) -> Vec<f64> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        self.keys(|_, prior| -unit(&mut rng).max(f64::MIN_POSITIVE).ln() / prior)
+        let chances = self.chances(|_| 1.0).into_iter();
+        chances.map(|chance| -unit(&mut rng).max(f64::MIN_POSITIVE).ln() / chance).collect()
     }
 
-    fn keys(&self, mut key: impl FnMut(&Edit, f64) -> f64) -> Vec<f64> {
-        self.edits.iter().map(|edit| key(edit, self.priors[usize::from(edit.operator)])).collect()
-    }
-
-    /// Up to `wanted` programs in the order of `keys` that `is_new` accepts; single edits first, then pairs.
-    pub(super) fn next(&self, keys: &[f64], wanted: usize, is_new: impl Fn(&ProgramHash) -> bool) -> Vec<Mutant> {
-        let mut order: Vec<usize> = (0..self.edits.len()).collect();
-        order.sort_by(|a, b| keys[*a].total_cmp(&keys[*b]).then(a.cmp(b)));
-        let mut found: Vec<Mutant> = Vec::new();
-        for at in &order {
-            if found.len() == wanted {
-                return found;
-            }
-            let result = self.results[*at].get_or_init(|| self.check(&self.edits[*at].splice.apply(&self.source)));
-            if let Some(hash) = result
-                && is_new(hash)
-                && found.iter().all(|other| other.hash != *hash)
-            {
-                let edit = &self.edits[*at];
-                let text = edit.splice.apply(&self.source);
-                found.push(Mutant { text, hash: hash.clone(), note: self.note(edit) });
-            }
+    /// The chance of each edit to be the right one, up to a common factor, where lines have these weights.
+    fn chances(&self, weight: impl Fn(&Edit) -> f64) -> Vec<f64> {
+        let weights: Vec<f64> = self.edits.iter().map(weight).collect();
+        let mut sums = vec![EDITS_IN_ADVANCE; self.priors.len()];
+        for (edit, weight) in self.edits.iter().zip(&weights) {
+            sums[usize::from(edit.operator)] += weight;
         }
-        self.pairs(&order[..order.len().min(PAIRED)], wanted, is_new, &mut found);
-        found
+        let of_operator: Vec<f64> = self.priors.iter().zip(sums).map(|(prior, sum)| prior / sum).collect();
+        self.edits.iter().zip(weights).map(|(edit, weight)| weight * of_operator[usize::from(edit.operator)]).collect()
     }
 
     /// Pairs of the first edits at different places, in order of the sum of their ranks.
@@ -129,6 +117,11 @@ impl Space {
         }
     }
 
+    /// What the edit gives; nothing where that does not parse.
+    fn result(&self, at: usize) -> Option<&ProgramHash> {
+        self.results[at].get_or_init(|| self.check(&self.edits[at].splice.apply(&self.source))).as_ref()
+    }
+
     fn check(&self, text: &str) -> Option<ProgramHash> {
         let parsed = text != self.source && parses(&mut parser()?, text);
         parsed.then(|| Program::new(Language::Python, text).hash())
@@ -138,6 +131,38 @@ impl Space {
         let name = operators::all().nth(usize::from(edit.operator)).map_or("", |operator| operator.name);
         format!("{name}, line {}", edit.line)
     }
+}
+
+/// Spaces with the key of each edit.
+pub(super) type Ordered = Vec<(Arc<Space>, Vec<f64>)>;
+
+/// Up to `wanted` programs that `is_new` accepts, in order of the keys over all spaces; when single edits are used up,
+/// pairs of edits of the first space.
+pub(super) fn next(spaces: &Ordered, wanted: usize, is_new: impl Fn(&ProgramHash) -> bool) -> Vec<Mutant> {
+    let mut order: Vec<(f64, usize, usize)> = Vec::new();
+    for (number, (_, keys)) in spaces.iter().enumerate() {
+        order.extend(keys.iter().enumerate().map(|(at, key)| (*key, number, at)));
+    }
+    order.sort_by(|a, b| a.0.total_cmp(&b.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+    let mut found: Vec<Mutant> = Vec::new();
+    for (_, number, at) in &order {
+        if found.len() == wanted {
+            return found;
+        }
+        let space = &spaces[*number].0;
+        if let Some(hash) = space.result(*at)
+            && is_new(hash)
+            && found.iter().all(|other| other.hash != *hash)
+        {
+            let edit = &space.edits[*at];
+            found.push(Mutant { text: edit.splice.apply(&space.source), hash: hash.clone(), note: space.note(edit) });
+        }
+    }
+    if let Some((space, _)) = spaces.first() {
+        let first = order.iter().filter(|(_, number, _)| *number == 0).map(|(_, _, at)| *at);
+        space.pairs(&first.take(PAIRED).collect::<Vec<_>>(), wanted, is_new, &mut found);
+    }
+    found
 }
 
 /// A number of `[0, 1)`.
