@@ -14,12 +14,14 @@ use super::{
     space::{Ordered, Space, next},
 };
 use crate::{
-    domain::{Language, Program, ProgramHash, TestSuite, Usage},
-    llm::{ChatModel, ChatReply, ChatRequest, Choice, ModelError, ModelInfo, Purpose},
+    domain::{Judgement, Language, Profile, Program, ProgramHash, TestSuite, Usage},
+    llm::{Ancestor, ChatModel, ChatReply, ChatRequest, Choice, ModelError, ModelInfo, Purpose, Sibling, Subject},
 };
 
 /// Programs whose edits are kept.
 const KEPT_SPACES: usize = 64;
+/// Programs whose edits are tried in one answer.
+const MAX_BASES: usize = 4;
 
 /// The built-in offline model: repairs Python programs by edits of the syntax tree, ordered by fault localisation and
 /// by how often each operator repairs anything. Needs no network, and reads no prompt.
@@ -107,23 +109,21 @@ fn answer(spaces: &Mutex<Spaces>, request: &ChatRequest) -> Result<ChatReply, Mo
         return Err(ModelError::NothingToSay(format!("templates does not know {}", program.language)));
     }
     let mut ordered: Ordered = Vec::new();
-    let space = edits_of(spaces, request, program);
     if request.purpose == Purpose::Draft {
+        let space = edits_of(spaces, request, program, None);
         let keys = space.blind(request.seed);
         ordered.push((space, keys));
     } else {
-        let mut suspicion = Suspicion::new(subject.profile.as_deref());
-        if let Some(starter) = subject.task.starter.as_ref().filter(|starter| **starter != *program) {
-            let space = edits_of(spaces, request, starter);
+        for base in bases(subject, program) {
+            let mut suspicion = Suspicion::new(base.profile);
+            if let Some(judgement) = base.judgement {
+                let tried = base.siblings.iter().map(|other| (other.program.text.as_str(), &*other.judgement));
+                suspicion.boost((&base.program.text, judgement), tried);
+            }
+            let space = edits_of(spaces, request, base.program, base.profile);
             let keys = space.guided(&suspicion, request.seed);
             ordered.push((space, keys));
         }
-        if let Some(judgement) = &subject.judgement {
-            let tried = subject.siblings.iter().map(|other| (other.program.text.as_str(), &*other.judgement));
-            suspicion.boost((&program.text, judgement), tried);
-        }
-        let keys = space.guided(&suspicion, request.seed);
-        ordered.insert(0, (space, keys));
     }
     let mutants = next(&ordered, request.choices as usize, |hash| !subject.seen.contains(hash));
     if mutants.is_empty() {
@@ -142,12 +142,51 @@ fn answer(spaces: &Mutex<Spaces>, request: &ChatRequest) -> Result<ChatReply, Mo
     Ok(ChatReply { choices, usage, model: "templates".to_owned(), id: None, attempts: Vec::new() })
 }
 
-/// The edits of a program, remembered or made.
-fn edits_of(spaces: &Mutex<Spaces>, request: &ChatRequest, program: &Program) -> Arc<Space> {
-    let types = match request.purpose {
-        Purpose::Draft => BTreeMap::new(),
-        _ => request.subject.profile.as_ref().map(|profile| profile.types.clone()).unwrap_or_default(),
+/// A program whose edits are tried, with what is known of it.
+struct Base<'a> {
+    program: &'a Program,
+    judgement: Option<&'a Judgement>,
+    profile: Option<&'a Profile>,
+    siblings: &'a [Sibling],
+}
+
+/// The program to repair and its ancestors, as far as each passes more tests than all that it was made from; the first
+/// ancestor always. A program that is no better than what it was made from is a detour: its edits would mostly be
+/// those of its ancestors over again. One that is better may be a dead end, so that those of its ancestors stay open.
+fn bases<'a>(subject: &'a Subject, program: &'a Program) -> Vec<Base<'a>> {
+    let of_program = Base {
+        program,
+        judgement: subject.judgement.as_deref(),
+        profile: subject.profile.as_deref(),
+        siblings: &subject.siblings,
     };
+    let of_ancestor = |ancestor: &'a Ancestor| Base {
+        program: &ancestor.program,
+        judgement: Some(&ancestor.judgement),
+        profile: ancestor.profile.as_deref(),
+        siblings: &ancestor.siblings,
+    };
+    let mut best = None;
+    let mut kept = Vec::new();
+    let line = std::iter::once(of_program).chain(subject.ancestors.iter().map(of_ancestor));
+    for base in line.collect::<Vec<_>>().into_iter().rev() {
+        let passed = base.judgement.map(Judgement::passed_tests);
+        if kept.is_empty() || passed > best {
+            best = passed;
+            kept.push(base);
+        }
+    }
+    // The first ancestor and the best of the others.
+    while kept.len() > MAX_BASES {
+        kept.remove(1);
+    }
+    kept.reverse();
+    kept
+}
+
+/// The edits of a program, remembered or made.
+fn edits_of(spaces: &Mutex<Spaces>, request: &ChatRequest, program: &Program, profile: Option<&Profile>) -> Arc<Space> {
+    let types = profile.map(|profile| profile.types.clone()).unwrap_or_default();
     let key: SpaceKey = (program.hash(), types, tests_hash(&request.subject.task.visible));
     let mut guard = spaces.lock().unwrap_or_else(PoisonError::into_inner);
     guard.clock += 1;
