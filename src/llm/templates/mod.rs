@@ -15,6 +15,7 @@ mod prior;
 mod scene;
 mod shape;
 mod space;
+mod symptoms;
 mod syntax;
 
 pub use model::Templates;

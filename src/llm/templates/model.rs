@@ -12,6 +12,7 @@ use super::{
     localisation::Suspicion,
     shape::Types,
     space::{Ordered, Space, next},
+    symptoms::factors,
 };
 use crate::{
     domain::{Judgement, Language, Profile, Program, ProgramHash, TestSuite, Usage},
@@ -121,7 +122,7 @@ fn answer(spaces: &Mutex<Spaces>, request: &ChatRequest) -> Result<ChatReply, Mo
                 suspicion.boost((&base.program.text, judgement), tried);
             }
             let space = edits_of(spaces, request, base.program, base.profile);
-            let keys = space.guided(&suspicion, request.seed);
+            let keys = space.guided(&suspicion, &factors(base.judgement), request.seed);
             ordered.push((space, keys));
         }
     }

@@ -1,6 +1,9 @@
 //! All edits of one program, and the order in which they are tried.
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+};
 
 use rand_chacha::{
     ChaCha8Rng,
@@ -65,9 +68,9 @@ impl Space {
     /// An operator is right with a chance that its prior says, and then one of its edits is, with a chance that their
     /// lines say. A key is the inverse of that, grown by the edit's rank at its node; this makes a round over all nodes
     /// of an operator before any gets its second turn. `seed` moves keys by up to 5 % each.
-    pub(super) fn guided(&self, suspicion: &Suspicion, seed: u64) -> Vec<f64> {
+    pub(super) fn guided(&self, suspicion: &Suspicion, factors: &BTreeMap<&str, f64>, seed: u64) -> Vec<f64> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let chances = self.chances(|edit| suspicion.of(edit.line, edit.statement_line));
+        let chances = self.chances(|edit| suspicion.of(edit.line, edit.statement_line), factors);
         let keys = self.edits.iter().zip(chances);
         keys.map(|(edit, chance)| (1.0 + RANK_WEIGHT * f64::from(edit.rank)) / chance * (0.95 + 0.1 * unit(&mut rng)))
             .collect()
@@ -77,18 +80,18 @@ impl Space {
     /// (Efraimidis and Spirakis: "Weighted random sampling with a reservoir", 2006).
     pub(super) fn blind(&self, seed: u64) -> Vec<f64> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let chances = self.chances(|_| 1.0).into_iter();
+        let chances = self.chances(|_| 1.0, &BTreeMap::new()).into_iter();
         chances.map(|chance| -unit(&mut rng).max(f64::MIN_POSITIVE).ln() / chance).collect()
     }
 
     /// The chance of each edit to be the right one, up to a common factor, where lines have these weights.
-    fn chances(&self, weight: impl Fn(&Edit) -> f64) -> Vec<f64> {
+    fn chances(&self, weight: impl Fn(&Edit) -> f64, factors: &BTreeMap<&str, f64>) -> Vec<f64> {
         let weights: Vec<f64> = self.edits.iter().map(weight).collect();
         let mut sums = vec![EDITS_IN_ADVANCE; self.priors.len()];
         for (edit, weight) in self.edits.iter().zip(&weights) {
             sums[usize::from(edit.operator)] += weight;
         }
-        let of_operator: Vec<f64> = self.priors.iter().zip(sums).map(|(prior, sum)| prior / sum).collect();
+        let of_operator: Vec<f64> = operators::all().map(|operator| factors.get(operator.name).copied().unwrap_or(1.0)).zip(&self.priors).zip(sums).map(|((factor, prior), sum)| factor * prior / sum).collect();
         self.edits.iter().zip(weights).map(|(edit, weight)| weight * of_operator[usize::from(edit.operator)]).collect()
     }
 
