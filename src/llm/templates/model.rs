@@ -14,8 +14,8 @@ use super::{
     space::{Ordered, Space, next},
 };
 use crate::{
-    domain::{Language, Program, ProgramHash, TestSuite, Usage},
-    llm::{ChatModel, ChatReply, ChatRequest, Choice, ModelError, ModelInfo, Purpose},
+    domain::{Judgement, Language, Profile, Program, ProgramHash, TestSuite, Usage},
+    llm::{ChatModel, ChatReply, ChatRequest, Choice, ModelError, ModelInfo, Purpose, Subject},
 };
 
 /// Programs whose edits are kept.
@@ -106,25 +106,13 @@ fn answer(spaces: &Mutex<Spaces>, request: &ChatRequest) -> Result<ChatReply, Mo
     if program.language != Language::Python {
         return Err(ModelError::NothingToSay(format!("templates does not know {}", program.language)));
     }
-    let mut ordered: Ordered = Vec::new();
-    let space = edits_of(spaces, request, program);
-    if request.purpose == Purpose::Draft {
+    let ordered: Ordered = if request.purpose == Purpose::Draft {
+        let space = edits_of(spaces, request, program, None);
         let keys = space.blind(request.seed);
-        ordered.push((space, keys));
+        vec![(space, keys)]
     } else {
-        let mut suspicion = Suspicion::new(subject.profile.as_deref());
-        if let Some(starter) = subject.task.starter.as_ref().filter(|starter| **starter != *program) {
-            let space = edits_of(spaces, request, starter);
-            let keys = space.guided(&suspicion, request.seed);
-            ordered.push((space, keys));
-        }
-        if let Some(judgement) = &subject.judgement {
-            let tried = subject.siblings.iter().map(|other| (other.program.text.as_str(), &*other.judgement));
-            suspicion.boost((&program.text, judgement), tried);
-        }
-        let keys = space.guided(&suspicion, request.seed);
-        ordered.insert(0, (space, keys));
-    }
+        bases(program, subject).iter().map(|base| guided(spaces, request, base)).collect()
+    };
     let mutants = next(&ordered, request.choices as usize, |hash| !subject.seen.contains(hash));
     if mutants.is_empty() {
         return Err(ModelError::NothingToSay("templates has no edit left for this program".to_owned()));
@@ -142,11 +130,50 @@ fn answer(spaces: &Mutex<Spaces>, request: &ChatRequest) -> Result<ChatReply, Mo
     Ok(ChatReply { choices, usage, model: "templates".to_owned(), id: None, attempts: Vec::new() })
 }
 
+/// A program that edits are made of.
+struct Base<'a> {
+    program: &'a Program,
+    judgement: Option<&'a Judgement>,
+    profile: Option<&'a Profile>,
+}
+
+/// The programs whose edits are open, the best first: the first of the lineage, and each that passes more tests than all
+/// before it. A program that is no better than what it was made from is a step back that is not built upon.
+fn bases<'a>(program: &'a Program, subject: &'a Subject) -> Vec<Base<'a>> {
+    let ancestors = subject.ancestors.iter().rev().map(|ancestor| Base {
+        program: &ancestor.program,
+        judgement: Some(&*ancestor.judgement),
+        profile: ancestor.profile.as_deref(),
+    });
+    let own = Base { program, judgement: subject.judgement.as_deref(), profile: subject.profile.as_deref() };
+    let mut bases: Vec<Base<'a>> = Vec::new();
+    let passed = |base: &Base<'_>| base.judgement.map_or(0, Judgement::passed_tests);
+    for base in ancestors.chain([own]) {
+        if bases.iter().all(|before| passed(before) < passed(&base)) {
+            bases.insert(0, base);
+        }
+    }
+    bases
+}
+
+/// The edits of a base in the order that its own tests suggest, and what has been tried along the lineage.
+fn guided(spaces: &Mutex<Spaces>, request: &ChatRequest, base: &Base<'_>) -> (Arc<Space>, Vec<f64>) {
+    let mut suspicion = Suspicion::new(base.profile);
+    if let Some(judgement) = base.judgement {
+        let of_ancestors = request.subject.ancestors.iter().flat_map(|ancestor| &ancestor.siblings);
+        let tried = of_ancestors.chain(&request.subject.siblings);
+        suspicion.boost((&base.program.text, judgement), tried.map(|one| (one.program.text.as_str(), &*one.judgement)));
+    }
+    let space = edits_of(spaces, request, base.program, base.profile);
+    let keys = space.guided(&suspicion, request.seed);
+    (space, keys)
+}
+
 /// The edits of a program, remembered or made.
-fn edits_of(spaces: &Mutex<Spaces>, request: &ChatRequest, program: &Program) -> Arc<Space> {
+fn edits_of(spaces: &Mutex<Spaces>, request: &ChatRequest, program: &Program, profile: Option<&Profile>) -> Arc<Space> {
     let types = match request.purpose {
         Purpose::Draft => BTreeMap::new(),
-        _ => request.subject.profile.as_ref().map(|profile| profile.types.clone()).unwrap_or_default(),
+        _ => profile.map(|profile| profile.types.clone()).unwrap_or_default(),
     };
     let key: SpaceKey = (program.hash(), types, tests_hash(&request.subject.task.visible));
     let mut guard = spaces.lock().unwrap_or_else(PoisonError::into_inner);
