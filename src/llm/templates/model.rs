@@ -18,6 +18,9 @@ use crate::{
     llm::{ChatModel, ChatReply, ChatRequest, Choice, ModelError, ModelInfo, Purpose, Subject},
 };
 
+/// How much later the edits of a better program come than those of the first of its lineage: most programs that pass a test
+/// more do so by another fault, and most bugs are one edit away from the first.
+const RESERVE: f64 = 3.0;
 /// Programs whose edits are kept.
 const KEPT_SPACES: usize = 64;
 
@@ -135,6 +138,8 @@ struct Base<'a> {
     program: &'a Program,
     judgement: Option<&'a Judgement>,
     profile: Option<&'a Profile>,
+    /// Factor of its keys: 1 for the first of the lineage.
+    reserve: f64,
 }
 
 /// The programs whose edits are open, the best first: the first of the lineage, and each that passes more tests than all
@@ -144,14 +149,23 @@ fn bases<'a>(program: &'a Program, subject: &'a Subject) -> Vec<Base<'a>> {
         program: &ancestor.program,
         judgement: Some(&*ancestor.judgement),
         profile: ancestor.profile.as_deref(),
+        reserve: RESERVE,
     });
-    let own = Base { program, judgement: subject.judgement.as_deref(), profile: subject.profile.as_deref() };
+    let own = Base {
+        program,
+        judgement: subject.judgement.as_deref(),
+        profile: subject.profile.as_deref(),
+        reserve: RESERVE,
+    };
     let mut bases: Vec<Base<'a>> = Vec::new();
     let passed = |base: &Base<'_>| base.judgement.map_or(0, Judgement::passed_tests);
     for base in ancestors.chain([own]) {
         if bases.iter().all(|before| passed(before) < passed(&base)) {
             bases.insert(0, base);
         }
+    }
+    if let Some(first) = bases.last_mut() {
+        first.reserve = 1.0;
     }
     bases
 }
@@ -165,7 +179,8 @@ fn guided(spaces: &Mutex<Spaces>, request: &ChatRequest, base: &Base<'_>) -> (Ar
         suspicion.boost((&base.program.text, judgement), tried.map(|one| (one.program.text.as_str(), &*one.judgement)));
     }
     let space = edits_of(spaces, request, base.program, base.profile);
-    let keys = space.guided(&suspicion, request.seed);
+    let mut keys = space.guided(&suspicion, request.seed);
+    keys.iter_mut().for_each(|key| *key *= base.reserve);
     (space, keys)
 }
 
