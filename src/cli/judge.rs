@@ -79,6 +79,8 @@ fn from_files(programs: &[PathBuf], problems: &[Arc<Problem>]) -> Result<Vec<Ent
             .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
         let text = String::from_utf8(bytes)
             .map_err(|error| Failure::usage(format!("{}: not UTF-8: {error}", path.display())))?;
+        // A byte order mark says how the file is encoded; it is no part of the program.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
         let program = Arc::new(Program::new(problem.task.language, text));
         entries.push(Entry { name: path.display().to_string(), problem: problem.clone(), program });
     }

@@ -1,6 +1,6 @@
 //! Which problems a command is about.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use super::{
     args::{DataArgs, TaskSource},
@@ -51,11 +51,20 @@ fn refuse_options_of_data_sets(data: &DataArgs) -> Result<(), Failure> {
 
 /// Mistakes of all files are reported together.
 fn load_files(source: &TaskSource) -> Result<Vec<Problem>, Failure> {
-    let mut problems = Vec::new();
+    let mut problems: Vec<Problem> = Vec::new();
     let mut mistakes = Vec::new();
+    let mut files = BTreeMap::<String, &Path>::new();
     for path in &source.task {
         match load_task(path) {
-            Ok(problem) => problems.push(problem),
+            Ok(problem) => {
+                let id = problem.task.id.0.clone();
+                if let Some(first) = files.get(&id) {
+                    let (second, first) = (path.display(), first.display());
+                    mistakes.push(format!("{second}: duplicate task id `{id}`, first used in {first}"));
+                }
+                files.entry(id).or_insert(path);
+                problems.push(problem);
+            }
             Err(error) => mistakes.push(error.to_string()),
         }
     }

@@ -63,7 +63,7 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
     let prompts = cast::prompts(&checked.plan)?;
     let sandbox = machine::sandbox().await?;
     let planned = selection.problems.len() * args.samples() as usize;
-    let options = TraceOptions::from_env(&args.traces(), machine::variable).map_err(Failure::usage)?;
+    let options = TraceOptions::from_env(args.traces(), machine::variable).map_err(Failure::usage)?;
     let traces = Arc::new(Traces::open(selection.run, options));
     for warning in &warnings {
         terminal::talk(&format!("warning: {warning}"));

@@ -166,3 +166,31 @@ fn a_run_whose_traces_cannot_be_written_goes_on_and_says_so() {
     assert_eq!((output.status.code(), events(&output).len()), (Some(0), 2), "{said}");
     assert!(said.contains("spans could not be written (") && said.contains(&taken), "{said}");
 }
+
+#[test]
+fn no_task_file_of_a_folder_is_passed_over_and_none_is_taken_twice() {
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("link.toml");
+    let easy = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(EASY);
+    fs::copy(easy, folder.path().join("easy.toml")).unwrap();
+    std::os::unix::fs::symlink("nowhere", &link).unwrap();
+    let tasks = folder.path().display().to_string();
+    let twice = format!("{EASY}: duplicate task id `robot-walk`, first used in {EASY}");
+    for (options, expected) in
+        [(&["--tasks", &tasks][..], "link.toml: cannot read: "), (&["--task", EASY, "--task", EASY], &twice)]
+    {
+        let output = run(&[&["run", "--topology", "seidr"][..], options].concat());
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{options:?}: {said}");
+        assert!(said.contains(expected), "{options:?}: {said}");
+    }
+}
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_a_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("marked.py");
+    fs::write(&program, "\u{feff}print('Hello')\n").unwrap();
+    let output = run(&["judge", "--task", EASY, &program.display().to_string(), "--json"]);
+    assert_eq!(events(&output)[0]["verdict"], "wrong", "{}", text(&output.stderr));
+}
