@@ -194,3 +194,27 @@ fn a_byte_order_mark_is_no_part_of_a_program() {
     let output = run(&["judge", "--task", EASY, &program.display().to_string(), "--json"]);
     assert_eq!(events(&output)[0]["verdict"], "wrong", "{}", text(&output.stderr));
 }
+
+#[test]
+fn every_variable_that_is_read_is_documented() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let documented = fs::read_to_string(root.join("docs/environment.md")).unwrap();
+    let mut folders = vec![root.join("src")];
+    let mut found = 0;
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let source = fs::read_to_string(&path).unwrap();
+            let is_name = |word: &&str| word.chars().all(|one| one.is_ascii_uppercase() || one == '_');
+            let is_ours = |word: &&str| ["ROLECALL_", "OTEL_", "OPENAI_"].iter().any(|start| word.starts_with(start));
+            for word in source.split('"').filter(is_name).filter(is_ours) {
+                assert!(documented.contains(&format!("`{word}`")), "{word} of {}", path.display());
+                found += 1;
+            }
+        }
+    }
+    assert!(found > 10, "{found}");
+}
