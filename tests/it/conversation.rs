@@ -1,6 +1,8 @@
 //! Conversations on a real actor system: determinism at any concurrency, panics that cost one turn, interrupts.
 
 use std::{
+    cell::Cell,
+    rc::Rc,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering::SeqCst},
@@ -10,7 +12,8 @@ use std::{
 
 use rolecall::{
     agents::ROLES,
-    conversation::{ConversationRecord, Outcome, hold},
+    conversation::{Assignment, ConversationRecord, Outcome, hold},
+    evaluation::{RunError, Selection, run_all},
     llm::scripted::{Line, Scripted},
     messages::{Kind, Message},
     runtime::{Fault, TurnRecord, Watch},
@@ -258,5 +261,23 @@ fn a_gathering_role_that_diagnoses_or_writes_takes_every_message_it_gathered() {
             first("debugger").messages().iter().filter_map(|message| message.candidate()?.parent).collect();
         assert_eq!(parents.len(), 3);
         assert_eq!(record.end.spend.programs, 18);
+    });
+}
+
+#[test]
+fn a_conversation_whose_holder_panics_is_told_and_the_others_are_held() {
+    on_stage(async {
+        let company = company(chain(2, 4, 4), talkative(), MadeUpSandbox::by_text(), None);
+        let Assignment { run, arm, problem, seed, .. } = assignment(task(5, None), 0);
+        let selection = Selection { run, arm, problems: vec![problem], samples: 3, seed, concurrency: 1 };
+        let held = Rc::new(Cell::new(0));
+        let counter = held.clone();
+        let done = move |record: ConversationRecord| {
+            assert!(record.head.sample != 1, "a fault of whoever takes the record");
+            counter.set(counter.get() + 1);
+        };
+        let result = run_all(company, &selection, CancellationToken::new(), done).await;
+        assert!(matches!(result, Err(RunError::Lost(_))), "{result:?}");
+        assert_eq!(held.get(), 2);
     });
 }

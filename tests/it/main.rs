@@ -3,6 +3,7 @@
 
 mod benchmarks;
 mod cli;
+mod cli_hostile;
 mod conversation;
 mod execution_cases;
 mod house_rules;
