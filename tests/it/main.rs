@@ -10,6 +10,7 @@ mod ledger;
 mod openai;
 mod prompts;
 mod sandbox;
+mod sandbox_attacks;
 mod sandbox_protocol;
 mod sandbox_references;
 mod stage;
