@@ -13,6 +13,7 @@ mod sandbox;
 mod sandbox_attacks;
 mod sandbox_protocol;
 mod sandbox_references;
+mod secrecy;
 mod stage;
 mod support;
 mod telemetry;
