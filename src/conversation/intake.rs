@@ -51,8 +51,9 @@ pub async fn hold(
     let address = Conversation::new(company.clone(), head.clone(), seats, opening, cancel.clone(), leave).start();
     // Deadline and interrupt live outside of the actor's context, whose timers wait behind its mail.
     let stop_for = |reason| {
-        cancel.cancel();
+        // The reason goes first: a turn that is called off must not be heard before it.
         address.do_send(StopNow(reason));
+        cancel.cancel();
     };
     let mut left = left;
     let Left { turns, ending } = tokio::select! {

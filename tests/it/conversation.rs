@@ -207,6 +207,35 @@ fn an_interrupt_ends_a_conversation_that_waits_for_a_model() {
 }
 
 #[test]
+fn a_deadline_that_cuts_a_model_call_off_is_budget_wall_and_not_cancelled() {
+    on_stage(async {
+        for _ in 0..20 {
+            let model = Arc::new(Scripted::with(|_, _| Line::say("late").delay(Duration::from_secs(600))));
+            let mut plan = school();
+            plan.budget.wall_secs = Some(0.02);
+            let company = company(plan, model, MadeUpSandbox::by_text(), None);
+            let record = hold(company, assignment(task(5, None), 0), CancellationToken::new()).await.unwrap();
+            assert_eq!(record.end.outcome, Outcome::BudgetWall, "{:?}", record.end.outcome_detail);
+        }
+    });
+}
+
+#[test]
+fn a_server_that_is_silent_about_usage_does_not_make_a_token_budget_endless() {
+    on_stage(async {
+        let mut plan = seidr(1, 1, 1_000);
+        plan.budget.tokens = Some(20_000);
+        let silent = Arc::new(Scripted::with(|request, _| Line::say(format!("```python\nx = {}\n```", request.seed))));
+        let company = company(plan, silent, MadeUpSandbox::by_text(), None);
+        let record = hold_all(&company, &task(5, None), 1, 1).await.remove(0);
+        assert_eq!(record.end.outcome, Outcome::BudgetTokens);
+        let spend = record.end.spend;
+        assert!(spend.model_calls > 1 && spend.calls_without_usage == spend.model_calls, "{spend:?}");
+        assert_eq!((spend.input_tokens, spend.output_tokens), (0, 0), "what is not known is not reported");
+    });
+}
+
+#[test]
 fn a_fault_of_the_machine_is_retried_once_and_is_never_a_wrong_answer() {
     on_stage(async {
         for failures in [1, 2] {
