@@ -1,4 +1,4 @@
-use super::operators;
+use super::operators::all;
 
 /// An operator as people see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct OperatorInfo {
 
 /// Every operator of the model, group by group.
 pub fn operators() -> impl Iterator<Item = OperatorInfo> {
-    operators::all().map(|operator| OperatorInfo {
+    all().map(|operator| OperatorInfo {
         name: operator.name,
         summary: operator.summary,
         before: operator.before,
