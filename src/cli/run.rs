@@ -61,6 +61,9 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
     }
     let (models, warnings) = cast::models(&checked.plan).await?;
     let prompts = cast::prompts(&checked.plan)?;
+    // Before the first child process: from here on an interrupt is answered, not died of.
+    let stop = CancellationToken::new();
+    interrupts(stop.clone());
     let sandbox = machine::sandbox().await?;
     let planned = selection.problems.len() * args.samples() as usize;
     let options = TraceOptions::from_env(args.traces(), machine::variable).map_err(Failure::usage)?;
@@ -79,8 +82,6 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
         watch: None,
         observer: Arc::new(Watching::new(traces.clone(), progress.clone())),
     });
-    let stop = CancellationToken::new();
-    interrupts(stop.clone());
     let started = Instant::now();
     let records: Rc<RefCell<Vec<ConversationRecord>>> = Rc::default();
     let done = {
