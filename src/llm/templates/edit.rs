@@ -62,6 +62,9 @@ impl Splice {
             end -= old.len_utf8();
             text = &text[..text.len() - new.len_utf8()];
         }
+        if start == end && text.is_empty() {
+            return Self { start: 0, end: 0, text: String::new() };
+        }
         // A pure insertion or deletion can be written at several places: take the last one.
         if start == end && !text.is_empty() {
             let chars: Vec<char> = text.chars().collect();

@@ -15,14 +15,13 @@ use super::{
 };
 use crate::{
     domain::{Judgement, Language, Profile, Program, ProgramHash, TestSuite, Usage},
-    llm::{ChatModel, ChatReply, ChatRequest, Choice, ModelError, ModelInfo, Purpose, Subject},
+    llm::{Ancestor, ChatModel, ChatReply, ChatRequest, Choice, ModelError, ModelInfo, Purpose, Sibling, Subject},
 };
 
-/// How much later the edits of a better program come than those of the first of its lineage: most programs that pass a test
-/// more do so by another fault, and most bugs are one edit away from the first.
-const RESERVE: f64 = 3.0;
 /// Programs whose edits are kept.
 const KEPT_SPACES: usize = 64;
+/// Programs whose edits are tried in one answer.
+const MAX_BASES: usize = 4;
 
 /// The built-in offline model: repairs Python programs by edits of the syntax tree, ordered by fault localisation and
 /// by how often each operator repairs anything. Needs no network, and reads no prompt.
@@ -109,13 +108,23 @@ fn answer(spaces: &Mutex<Spaces>, request: &ChatRequest) -> Result<ChatReply, Mo
     if program.language != Language::Python {
         return Err(ModelError::NothingToSay(format!("templates does not know {}", program.language)));
     }
-    let ordered: Ordered = if request.purpose == Purpose::Draft {
+    let mut ordered: Ordered = Vec::new();
+    if request.purpose == Purpose::Draft {
         let space = edits_of(spaces, request, program, None);
         let keys = space.blind(request.seed);
-        vec![(space, keys)]
+        ordered.push((space, keys));
     } else {
-        bases(program, subject).iter().map(|base| guided(spaces, request, base)).collect()
-    };
+        for base in bases(subject, program) {
+            let mut suspicion = Suspicion::new(base.profile);
+            if let Some(judgement) = base.judgement {
+                let tried = base.siblings.iter().map(|other| (other.program.text.as_str(), &*other.judgement));
+                suspicion.boost((&base.program.text, judgement), tried);
+            }
+            let space = edits_of(spaces, request, base.program, base.profile);
+            let keys = space.guided(&suspicion, request.seed);
+            ordered.push((space, keys));
+        }
+    }
     let mutants = next(&ordered, request.choices as usize, |hash| !subject.seen.contains(hash));
     if mutants.is_empty() {
         return Err(ModelError::NothingToSay("templates has no edit left for this program".to_owned()));
@@ -133,63 +142,51 @@ fn answer(spaces: &Mutex<Spaces>, request: &ChatRequest) -> Result<ChatReply, Mo
     Ok(ChatReply { choices, usage, model: "templates".to_owned(), id: None, attempts: Vec::new() })
 }
 
-/// A program that edits are made of.
+/// A program whose edits are tried, with what is known of it.
 struct Base<'a> {
     program: &'a Program,
     judgement: Option<&'a Judgement>,
     profile: Option<&'a Profile>,
-    /// Factor of its keys: 1 for the first of the lineage.
-    reserve: f64,
+    siblings: &'a [Sibling],
 }
 
-/// The programs whose edits are open, the best first: the first of the lineage, and each that passes more tests than all
-/// before it. A program that is no better than what it was made from is a step back that is not built upon.
-fn bases<'a>(program: &'a Program, subject: &'a Subject) -> Vec<Base<'a>> {
-    let ancestors = subject.ancestors.iter().rev().map(|ancestor| Base {
-        program: &ancestor.program,
-        judgement: Some(&*ancestor.judgement),
-        profile: ancestor.profile.as_deref(),
-        reserve: RESERVE,
-    });
-    let own = Base {
+/// The program to repair and its ancestors, as far as each passes more tests than all that it was made from; the first
+/// ancestor always. A program that is no better than what it was made from is a detour: its edits would mostly be
+/// those of its ancestors over again. One that is better may be a dead end, so that those of its ancestors stay open.
+fn bases<'a>(subject: &'a Subject, program: &'a Program) -> Vec<Base<'a>> {
+    let of_program = Base {
         program,
         judgement: subject.judgement.as_deref(),
         profile: subject.profile.as_deref(),
-        reserve: RESERVE,
+        siblings: &subject.siblings,
     };
-    let mut bases: Vec<Base<'a>> = Vec::new();
-    let passed = |base: &Base<'_>| base.judgement.map_or(0, Judgement::passed_tests);
-    for base in ancestors.chain([own]) {
-        if bases.iter().all(|before| passed(before) < passed(&base)) {
-            bases.insert(0, base);
+    let of_ancestor = |ancestor: &'a Ancestor| Base {
+        program: &ancestor.program,
+        judgement: Some(&ancestor.judgement),
+        profile: ancestor.profile.as_deref(),
+        siblings: &ancestor.siblings,
+    };
+    let mut best = None;
+    let mut kept = Vec::new();
+    let line = std::iter::once(of_program).chain(subject.ancestors.iter().map(of_ancestor));
+    for base in line.collect::<Vec<_>>().into_iter().rev() {
+        let passed = base.judgement.map(Judgement::passed_tests);
+        if kept.is_empty() || passed > best {
+            best = passed;
+            kept.push(base);
         }
     }
-    if let Some(first) = bases.last_mut() {
-        first.reserve = 1.0;
+    // The first ancestor and the best of the others.
+    while kept.len() > MAX_BASES {
+        kept.remove(1);
     }
-    bases
-}
-
-/// The edits of a base in the order that its own tests suggest, and what has been tried along the lineage.
-fn guided(spaces: &Mutex<Spaces>, request: &ChatRequest, base: &Base<'_>) -> (Arc<Space>, Vec<f64>) {
-    let mut suspicion = Suspicion::new(base.profile);
-    if let Some(judgement) = base.judgement {
-        let of_ancestors = request.subject.ancestors.iter().flat_map(|ancestor| &ancestor.siblings);
-        let tried = of_ancestors.chain(&request.subject.siblings);
-        suspicion.boost((&base.program.text, judgement), tried.map(|one| (one.program.text.as_str(), &*one.judgement)));
-    }
-    let space = edits_of(spaces, request, base.program, base.profile);
-    let mut keys = space.guided(&suspicion, request.seed);
-    keys.iter_mut().for_each(|key| *key *= base.reserve);
-    (space, keys)
+    kept.reverse();
+    kept
 }
 
 /// The edits of a program, remembered or made.
 fn edits_of(spaces: &Mutex<Spaces>, request: &ChatRequest, program: &Program, profile: Option<&Profile>) -> Arc<Space> {
-    let types = match request.purpose {
-        Purpose::Draft => BTreeMap::new(),
-        _ => profile.map(|profile| profile.types.clone()).unwrap_or_default(),
-    };
+    let types = profile.map(|profile| profile.types.clone()).unwrap_or_default();
     let key: SpaceKey = (program.hash(), types, tests_hash(&request.subject.task.visible));
     let mut guard = spaces.lock().unwrap_or_else(PoisonError::into_inner);
     guard.clock += 1;

@@ -1,7 +1,12 @@
 //! Statements put in.
 
 use super::{Operator, Proposals};
-use crate::llm::templates::{kind::Kind, scene::Scene, shape::Shape, syntax::NodeId};
+use crate::llm::templates::{
+    kind::{Field, Kind},
+    scene::Scene,
+    shape::Shape,
+    syntax::NodeId,
+};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator {
@@ -38,6 +43,13 @@ pub(super) const OPERATORS: &[Operator] = &[
         propose: guard,
         before: "def f(a):\n    return a[0]\n",
         after: "def f(a):\n    if not a:\n        return []\n    return a[0]\n",
+    },
+    Operator {
+        name: "reset inserted",
+        summary: "a variable set to its first constant value again, at another place",
+        propose: reset,
+        before: "def f(a):\n    b = []\n    for c in a:\n        b.append(c)\n        g(b)\n",
+        after: "def f(a):\n    b = []\n    for c in a:\n        b.append(c)\n        g(b)\n        b = []\n",
     },
     Operator {
         name: "statement copied",
@@ -255,6 +267,28 @@ fn guard(scene: &Scene, id: NodeId, out: &mut Proposals) {
                 out.insert_before(id, &format!("if {condition}:{newline}{inner}return {result}"));
             }
         }
+    }
+}
+
+/// What a variable starts with once more, in another block.
+fn reset(scene: &Scene, id: NodeId, out: &mut Proposals) {
+    let syntax = &scene.syntax;
+    if !is_anchor(scene, id) {
+        return;
+    }
+    let function = syntax.function(id);
+    let initial = |other: NodeId| {
+        let [assignment] = syntax.children(other)[..] else { return false };
+        let value = syntax.child(assignment, Field::Right);
+        syntax.kind(assignment) == Kind::Assignment
+            && syntax.parent(other) != syntax.parent(id)
+            && value.is_some_and(|value| syntax.kind(value).is_constant() || syntax.children(value).is_empty())
+    };
+    let donors = scene.sites().iter().copied().filter(|other| {
+        syntax.kind(*other) == Kind::ExpressionStatement && syntax.function(*other) == function && initial(*other)
+    });
+    for donor in donors.take(4) {
+        around(scene, id, out, syntax.text(donor));
     }
 }
 
