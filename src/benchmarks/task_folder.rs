@@ -38,7 +38,8 @@ fn task_files(dir: &Path) -> Result<Vec<PathBuf>, BenchmarkError> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(dir).map_err(read_error)? {
         let path = entry.map_err(read_error)?.path();
-        if path.extension().is_some_and(|extension| extension == "toml") && path.is_file() {
+        // What cannot be read, such as a link that leads nowhere, is said and not passed over.
+        if path.extension().is_some_and(|extension| extension == "toml") && !path.is_dir() {
             files.push(path);
         }
     }

@@ -1,7 +1,6 @@
 //! Reads the text of a file that somebody else made: bounded, unpacked, decoded, with the place of what is wrong.
 
 use std::{
-    fs::File,
     io::{self, Read},
     path::Path,
     sync::Arc,
@@ -10,6 +9,7 @@ use std::{
 use flate2::bufread::MultiGzDecoder;
 
 use super::{BenchmarkError, Mistake, Place, mistake::line_and_column};
+use crate::domain::read_regular_file;
 
 /// Longest file that is read, after unpacking.
 const MAX_FILE_BYTES: usize = 256 << 20;
@@ -29,17 +29,18 @@ impl TextFile {
     /// Reads `path`, unpacking gzip (told by its first bytes, not by its name).
     ///
     /// # Errors
-    /// Unreadable, too large, damaged gzip, not UTF-8, NUL inside.
+    /// Unreadable, no regular file, too large, damaged gzip, not UTF-8, NUL inside.
     pub fn read(path: &Path) -> Result<Self, BenchmarkError> {
         let shared: Arc<Path> = Arc::from(path);
-        let read_error = |source| BenchmarkError::Read { path: path.to_owned(), source };
-        let mut raw = Vec::new();
-        let file = File::open(path).map_err(read_error)?;
-        file.take(MAX_FILE_BYTES as u64 + 1).read_to_end(&mut raw).map_err(read_error)?;
-        check_size(&shared, &raw)?;
+        let mut raw = read_regular_file(path, MAX_FILE_BYTES as u64).map_err(|source| match source.kind() {
+            io::ErrorKind::FileTooLarge => too_large(&shared),
+            _ => BenchmarkError::Read { path: path.to_owned(), source },
+        })?;
         if raw.starts_with(&GZIP_MAGIC) {
             raw = unpack(&shared, &raw)?;
-            check_size(&shared, &raw)?;
+            if raw.len() > MAX_FILE_BYTES {
+                return Err(too_large(&shared));
+            }
         }
         if raw.starts_with(&BYTE_ORDER_MARK) {
             raw.drain(..BYTE_ORDER_MARK.len());
@@ -48,12 +49,9 @@ impl TextFile {
     }
 }
 
-fn check_size(path: &Arc<Path>, bytes: &[u8]) -> Result<(), BenchmarkError> {
-    if bytes.len() <= MAX_FILE_BYTES {
-        return Ok(());
-    }
+fn too_large(path: &Arc<Path>) -> BenchmarkError {
     let (place, what) = (Place::line(path, 1), "this file".to_owned());
-    Err(BenchmarkError::TooLarge { place, what, limit_bytes: MAX_FILE_BYTES })
+    BenchmarkError::TooLarge { place, what, limit_bytes: MAX_FILE_BYTES }
 }
 
 fn unpack(path: &Arc<Path>, packed: &[u8]) -> Result<Vec<u8>, BenchmarkError> {

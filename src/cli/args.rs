@@ -25,7 +25,7 @@ pub enum Verb {
     Topology(TopologyVerb),
     /// List the roles: what they accept, emit and ask for, and their settings.
     Roles {
-        /// One JSON document on stdout.
+        /// JSON on stdout: one object a line, and nothing else.
         #[arg(long)]
         json: bool,
     },
@@ -53,11 +53,11 @@ pub struct TaskSource {
 #[derive(Args, Clone, Debug)]
 pub struct DataArgs {
     /// File of the data set, or the folder that it is in.
-    #[arg(long, value_name = "PATH", requires = "benchmark")]
+    #[arg(long, value_name = "PATH")]
     pub path: Option<PathBuf>,
-    /// Language of the data set's programs.
-    #[arg(long, default_value = "python")]
-    pub language: String,
+    /// Language of the data set's programs [default: python].
+    #[arg(long, value_name = "NAME")]
+    pub language: Option<String>,
     /// Only the task with this id. May be given several times.
     #[arg(long, value_name = "ID")]
     pub task_id: Vec<String>,
@@ -103,24 +103,41 @@ pub struct RunArgs {
     /// Turns of one conversation under way at once: a number or `unlimited` [default: as the arrangement says].
     #[arg(long, value_name = "N")]
     pub parallel_turns: Option<String>,
-    /// Conversations a task.
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
-    pub samples: u32,
+    /// Conversations a task [default: 1].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub samples: Option<u32>,
     /// Conversations at once [default: four for each core].
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub concurrency: Option<u32>,
-    /// Which tests feed back.
-    #[arg(long, value_enum, default_value = "visible")]
-    pub feedback: FeedbackChoice,
-    /// Folder for trace files.
-    #[arg(long, value_name = "DIR", default_value = "traces")]
-    pub traces: PathBuf,
+    /// Which tests feed back [default: visible].
+    #[arg(long, value_enum)]
+    pub feedback: Option<FeedbackChoice>,
+    /// Folder for trace files [default: traces].
+    #[arg(long, value_name = "DIR")]
+    pub traces: Option<PathBuf>,
     /// One JSON object a line on stdout, and nothing else.
     #[arg(long)]
     pub json: bool,
     /// Print every effective setting with its source, and stop.
     #[arg(long)]
     pub explain: bool,
+}
+
+impl RunArgs {
+    /// Conversations a task.
+    pub fn samples(&self) -> u32 {
+        self.samples.unwrap_or(1)
+    }
+
+    /// Which tests feed back.
+    pub fn feedback(&self) -> FeedbackChoice {
+        self.feedback.unwrap_or(FeedbackChoice::Visible)
+    }
+
+    /// Folder for trace files.
+    pub fn traces(&self) -> PathBuf {
+        self.traces.clone().unwrap_or_else(|| "traces".into())
+    }
 }
 
 /// Arguments of `judge`.
@@ -148,7 +165,7 @@ pub enum TopologyVerb {
     Check {
         /// A file or a shipped name.
         file: String,
-        /// One JSON document on stdout.
+        /// JSON on stdout: one object a line, and nothing else.
         #[arg(long)]
         json: bool,
     },
@@ -159,7 +176,7 @@ pub enum TopologyVerb {
         /// As a Mermaid flowchart.
         #[arg(long)]
         mermaid: bool,
-        /// One JSON document on stdout.
+        /// JSON on stdout: one object a line, and nothing else.
         #[arg(long)]
         json: bool,
     },
@@ -169,7 +186,7 @@ pub enum TopologyVerb {
         a: String,
         /// A file or a shipped name.
         b: String,
-        /// One JSON document on stdout.
+        /// JSON on stdout: one object a line, and nothing else.
         #[arg(long)]
         json: bool,
     },
@@ -182,7 +199,7 @@ pub enum TraceVerb {
     Show {
         /// A trace file: traces/<run>/<conversation>.jsonl.
         file: PathBuf,
-        /// The tree as one JSON document on stdout.
+        /// The tree as one JSON object on one line of stdout.
         #[arg(long)]
         json: bool,
     },

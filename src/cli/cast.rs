@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::exit::{Exit, Failure};
+use super::{
+    exit::{Exit, Failure},
+    machine,
+};
 use crate::{
     config::load_model,
     domain::Problem,
@@ -84,10 +87,9 @@ async fn connect(name: &str) -> Result<(Arc<dyn ChatModel>, Vec<String>), Failur
     if name == "templates" {
         return Ok((Arc::new(Templates::new()), Vec::new()));
     }
-    let variable = |variable: &str| std::env::var(variable).ok();
     let settings = match name.split_once(':').map_or((name, None), |(kind, id)| (kind, Some(id))) {
-        ("openai", id) => OpenAiSettings::from_environment(id.filter(|id| !id.is_empty()), variable),
-        _ => load_model(name, None, variable).map_err(Failure::usage)?,
+        ("openai", id) => OpenAiSettings::from_environment(id.filter(|id| !id.is_empty()), machine::variable),
+        _ => load_model(name, None, machine::variable).map_err(Failure::usage)?,
     };
     let (model, warnings) = OpenAi::connect(settings).await.map_err(|error| {
         let exit = if matches!(error, ModelError::Refused { .. }) { Exit::Refused } else { Exit::Usage };

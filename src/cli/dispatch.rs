@@ -6,14 +6,29 @@ use super::{
     judge, machine, roles, run, terminal, topology, trace,
 };
 
-/// Parses the arguments, carries them out, and gives the exit code.
+/// Parses the arguments, carries them out, and gives the exit code: where all else is well but some of the data could
+/// not be written, that of a fault of this machine.
 pub fn main() -> u8 {
+    let code = parse_and_carry_out();
+    match terminal::unwritten() {
+        Some(why) => {
+            terminal::talk(&format!("error: stdout cannot be written: {why}"));
+            if code == Exit::Ended.code() { Exit::SomeFailed.code() } else { code }
+        }
+        None => code,
+    }
+}
+
+fn parse_and_carry_out() -> u8 {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are data and no mistake; clap prints each where it belongs.
             let is_mistake = error.use_stderr();
-            let _ = error.print();
+            let printed = error.print();
+            if !is_mistake {
+                terminal::check(printed);
+            }
             return if is_mistake { Exit::Usage.code() } else { Exit::Ended.code() };
         }
     };

@@ -1,5 +1,6 @@
 //! `--explain`: every effective setting and where it comes from (flag > environment > file > default).
 
+use clap::ValueEnum;
 use comfy_table::{Table, presets::NOTHING};
 use serde_json::{Value, json};
 
@@ -33,10 +34,12 @@ fn own(args: &RunArgs) -> Vec<(String, Value, String)> {
     let given = |is_given: bool| if is_given { "flag" } else { "default" }.to_owned();
     let concurrency = args.concurrency.map_or_else(|| json!(machine::cores() * 4), |number| json!(number));
     let seed = args.seed.map_or_else(|| json!("drawn when the run starts"), |seed| json!(seed));
+    let feedback = args.feedback().to_possible_value().map(|value| value.get_name().to_owned());
     vec![
         ("seed".to_owned(), seed, given(args.seed.is_some())),
-        ("samples".to_owned(), json!(args.samples), given(args.samples != 1)),
+        ("samples".to_owned(), json!(args.samples()), given(args.samples.is_some())),
         ("concurrency".to_owned(), concurrency, given(args.concurrency.is_some())),
-        ("traces".to_owned(), json!(args.traces), given(args.traces.as_os_str() != "traces")),
+        ("feedback".to_owned(), json!(feedback), given(args.feedback.is_some())),
+        ("traces".to_owned(), json!(args.traces().to_string_lossy()), given(args.traces.is_some())),
     ]
 }

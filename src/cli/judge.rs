@@ -17,9 +17,12 @@ use super::{
 };
 use crate::{
     benchmarks::{FeedbackSet, load_samples},
-    domain::{Judgement, Problem, Program, Verdict},
+    domain::{Judgement, Problem, Program, Verdict, read_regular_file},
     sandbox::{Job, Sandbox, SandboxError},
 };
+
+/// Longest program that is read.
+const MAX_PROGRAM_BYTES: u64 = 16 << 20;
 
 /// A program to be judged and what it is called.
 struct Entry {
@@ -72,9 +75,12 @@ fn from_files(programs: &[PathBuf], problems: &[Arc<Problem>]) -> Result<Vec<Ent
     }
     let mut entries = Vec::new();
     for path in programs {
-        let bytes = std::fs::read(path).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
+        let bytes = read_regular_file(path, MAX_PROGRAM_BYTES)
+            .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
         let text = String::from_utf8(bytes)
             .map_err(|error| Failure::usage(format!("{}: not UTF-8: {error}", path.display())))?;
+        // A byte order mark says how the file is encoded; it is no part of the program.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
         let program = Arc::new(Program::new(problem.task.language, text));
         entries.push(Entry { name: path.display().to_string(), problem: problem.clone(), program });
     }

@@ -25,3 +25,8 @@ pub async fn sandbox() -> Result<Arc<dyn Sandbox>, Failure> {
         Err(error) => Err(Failure { exit: Exit::Machine, message: error.to_string() }),
     }
 }
+
+/// A variable of the environment. What is not UTF-8 in it is shown, and refused, like any other value that is wrong.
+pub fn variable(name: &str) -> Option<String> {
+    std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
+}

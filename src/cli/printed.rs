@@ -1,3 +1,5 @@
+use serde_json::Value;
+
 use super::terminal;
 
 /// What a verb says and how it ends.
@@ -15,6 +17,11 @@ impl Printed {
     /// Data, and all is well.
     pub fn data(stdout: String) -> Self {
         Self { stdout, ..Self::default() }
+    }
+
+    /// One object of data, on one line, and all is well.
+    pub fn json(object: &Value) -> Self {
+        Self::data(format!("{object}\n"))
     }
 
     /// Says it, and gives the exit code.

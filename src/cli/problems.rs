@@ -1,6 +1,6 @@
 //! Which problems a command is about.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use super::{
     args::{DataArgs, TaskSource},
@@ -18,7 +18,11 @@ use crate::{
 pub fn load(source: &TaskSource, data: &DataArgs, feedback: FeedbackSet) -> Result<Vec<Problem>, Failure> {
     let problems = match &source.benchmark {
         Some(name) => load_benchmark(name, data, feedback)?,
-        None => load_files(source)?.into_iter().map(|problem| feedback.apply(problem)).collect(),
+        None => refuse_options_of_data_sets(data)
+            .and_then(|()| load_files(source))?
+            .into_iter()
+            .map(|problem| feedback.apply(problem))
+            .collect(),
     };
     select(problems, &data.task_id)
 }
@@ -28,20 +32,39 @@ fn load_benchmark(name: &str, data: &DataArgs, feedback: FeedbackSet) -> Result<
     let Some(path) = &data.path else {
         return Err(Failure::usage(format!("--benchmark {name} needs --path: the file of the data set or its folder")));
     };
-    let language = Language::from_name(&data.language).ok_or_else(|| {
+    let language = data.language.as_deref().unwrap_or(Language::Python.name());
+    let language = Language::from_name(language).ok_or_else(|| {
         let known: Vec<&str> = Language::ALL.iter().map(|language| language.name()).collect();
-        Failure::usage(format!("unknown language `{}`\n  hint: {}", data.language, known.join(", ")))
+        Failure::usage(format!("unknown language `{language}`\n  hint: {}", known.join(", ")))
     })?;
     benchmark.load(path, language, feedback).map_err(Failure::usage)
 }
 
+/// A task file says its language itself: options that would have no effect are mistakes.
+fn refuse_options_of_data_sets(data: &DataArgs) -> Result<(), Failure> {
+    let given = [("--path", data.path.is_some()), ("--language", data.language.is_some())];
+    match given.iter().find(|(_, is_given)| *is_given) {
+        Some((option, _)) => Err(Failure::usage(format!("{option} has no use without --benchmark"))),
+        None => Ok(()),
+    }
+}
+
 /// Mistakes of all files are reported together.
 fn load_files(source: &TaskSource) -> Result<Vec<Problem>, Failure> {
-    let mut problems = Vec::new();
+    let mut problems: Vec<Problem> = Vec::new();
     let mut mistakes = Vec::new();
+    let mut files = BTreeMap::<String, &Path>::new();
     for path in &source.task {
         match load_task(path) {
-            Ok(problem) => problems.push(problem),
+            Ok(problem) => {
+                let id = problem.task.id.0.clone();
+                if let Some(first) = files.get(&id) {
+                    let (second, first) = (path.display(), first.display());
+                    mistakes.push(format!("{second}: duplicate task id `{id}`, first used in {first}"));
+                }
+                files.entry(id).or_insert(path);
+                problems.push(problem);
+            }
             Err(error) => mistakes.push(error.to_string()),
         }
     }

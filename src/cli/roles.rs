@@ -9,8 +9,8 @@ use crate::{agents::ROLES, messages::Kind, runtime::RoleEntry};
 /// Lists every role: what it does, takes, says and asks for, its settings with their defaults, and its prompts.
 pub fn list(json: bool) -> Printed {
     if json {
-        let roles: Vec<Value> = ROLES.iter().map(|entry| as_json(entry)).collect();
-        return Printed::data(format!("{:#}\n", Value::Array(roles)));
+        let lines: String = ROLES.iter().map(|entry| format!("{}\n", as_json(entry))).collect();
+        return Printed::data(lines);
     }
     let mut table = Table::new();
     table.load_preset(presets::UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Dynamic);
@@ -56,6 +56,7 @@ fn as_json(entry: &RoleEntry) -> Value {
     let prompts: Vec<Value> =
         spec.prompts.iter().map(|one| json!({ "key": one.key, "default": one.default })).collect();
     json!({
+        "event": "role",
         "role": spec.name,
         "summary": spec.summary,
         "accepts": kinds(spec.accepts),

@@ -41,7 +41,7 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
         explain::print(&args, &checked);
         return Ok(Exit::Ended);
     }
-    let problems = problems::load(&args.source, &args.data, args.feedback.into())?;
+    let problems = problems::load(&args.source, &args.data, args.feedback().into())?;
     cast::refuse_what_cannot_start(&checked.plan, &problems)?;
     let limits = &checked.plan.feedback;
     let problems: Vec<Arc<Problem>> =
@@ -51,7 +51,7 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
         run: RunId::new(),
         arm: checked.plan.name.clone(),
         problems,
-        samples: args.samples,
+        samples: args.samples(),
         seed,
         concurrency: args.concurrency.map_or_else(|| machine::cores() * 4, |number| number as usize),
     };
@@ -61,9 +61,12 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
     }
     let (models, warnings) = cast::models(&checked.plan).await?;
     let prompts = cast::prompts(&checked.plan)?;
+    // Before the first child process: from here on an interrupt is answered, not died of.
+    let stop = CancellationToken::new();
+    interrupts(stop.clone());
     let sandbox = machine::sandbox().await?;
-    let planned = selection.problems.len() * args.samples as usize;
-    let options = TraceOptions::from_env(&args.traces, |name| std::env::var(name).ok()).map_err(Failure::usage)?;
+    let planned = selection.problems.len() * args.samples() as usize;
+    let options = TraceOptions::from_env(args.traces(), machine::variable).map_err(Failure::usage)?;
     let traces = Arc::new(Traces::open(selection.run, options));
     for warning in &warnings {
         terminal::talk(&format!("warning: {warning}"));
@@ -79,8 +82,6 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
         watch: None,
         observer: Arc::new(Watching::new(traces.clone(), progress.clone())),
     });
-    let stop = CancellationToken::new();
-    interrupts(stop.clone());
     let started = Instant::now();
     let records: Rc<RefCell<Vec<ConversationRecord>>> = Rc::default();
     let done = {
@@ -107,8 +108,7 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
 }
 
 fn load(args: &RunArgs) -> Result<Checked, Failure> {
-    let variable = |name: &str| std::env::var(name).ok();
-    let overrides = Overrides::new(&args.model, &args.budget, args.parallel_turns.as_deref(), &variable);
+    let overrides = Overrides::new(&args.model, &args.budget, args.parallel_turns.as_deref(), &machine::variable);
     load_plan(&TopologyRef(args.topology.clone()), &overrides, &model_capabilities).map_err(Failure::usage)
 }
 

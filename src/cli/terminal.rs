@@ -1,13 +1,39 @@
 //! Where words go: stdout is data, stderr is talk. Nothing else prints.
 
-use std::io::{self, IsTerminal, Write};
+use std::{
+    io::{self, IsTerminal, Write},
+    sync::OnceLock,
+};
 
 use serde::Serialize;
 
-/// A line of data. A closed pipe is no error: whoever read it has seen enough.
+/// Why data could not be written, the first time that it could not.
+static UNWRITTEN: OnceLock<String> = OnceLock::new();
+
+/// A line of data, made [`harmless`]. A closed pipe is no error: whoever read it has seen enough. Any other is kept for [`unwritten`], and
+/// the work goes on: what a run does is in its trace files too.
 pub fn data(text: &str) {
+    painted(&harmless(text));
+}
+
+/// A line of data that holds colours of our own; whatever else is in it must be harmless already.
+pub fn painted(text: &str) {
     let mut out = io::stdout().lock();
-    let _ = writeln!(out, "{text}").and_then(|()| out.flush());
+    check(writeln!(out, "{text}").and_then(|()| out.flush()));
+}
+
+/// Remembers data that was lost.
+pub fn check(written: io::Result<()>) {
+    if let Err(error) = written
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        UNWRITTEN.get_or_init(|| error.to_string());
+    }
+}
+
+/// Why data was lost, where some was.
+pub fn unwritten() -> Option<&'static str> {
+    UNWRITTEN.get().map(String::as_str)
 }
 
 /// An object of data, on one line.
@@ -18,10 +44,17 @@ pub fn json(value: &impl Serialize) {
     }
 }
 
-/// A line of talk.
+/// A line of talk, made [`harmless`].
 pub fn talk(text: &str) {
     let mut err = io::stderr().lock();
-    let _ = writeln!(err, "{text}");
+    let _ = writeln!(err, "{}", harmless(text));
+}
+
+/// Control characters but tabs and line ends become U+FFFD: what a program printed or a file says may not command the
+/// terminal.
+fn harmless(text: &str) -> String {
+    let is_harmful = |one: char| one.is_control() && one != '\n' && one != '\t';
+    text.chars().map(|one| if is_harmful(one) { char::REPLACEMENT_CHARACTER } else { one }).collect()
 }
 
 /// Whether somebody watches stderr.

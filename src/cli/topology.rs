@@ -23,7 +23,11 @@ pub fn check(file: &str, json: bool) -> Printed {
         _ if json => {
             let mistakes: Vec<Value> = result.as_ref().err().map(mistakes_json).unwrap_or_default();
             let hash = result.as_ref().ok().map(|checked| checked.plan.hash.clone());
-            pretty(&json!({ "file": file, "right": result.is_ok(), "hash": hash, "mistakes": mistakes }))
+            let right = result.is_ok();
+            format!(
+                "{}\n",
+                json!({ "event": "checked", "file": file, "right": right, "hash": hash, "mistakes": mistakes })
+            )
         }
         Ok(checked) => {
             let plan = &checked.plan;
@@ -41,7 +45,7 @@ pub fn check(file: &str, json: bool) -> Printed {
 pub fn show(file: &str, mermaid: bool, json: bool) -> Printed {
     match load(file) {
         Err(mistakes) => refused(&mistakes),
-        Ok(checked) if json => Printed::data(pretty(&shown_json(&checked))),
+        Ok(checked) if json => Printed::json(&shown_json(&checked)),
         Ok(checked) if mermaid => Printed::data(draw::mermaid(&checked.plan)),
         Ok(checked) => Printed::data(draw::text(&checked)),
     }
@@ -52,11 +56,12 @@ pub fn diff(a: &str, b: &str, json: bool) -> Printed {
     match (load(a), load(b)) {
         (Ok(before), Ok(after)) => {
             let difference = difference(&before, &after);
-            Printed::data(if json {
-                pretty(&json!({ "a": a, "b": b, "same": difference.is_empty(), "changes": difference }))
+            if json {
+                let same = difference.is_empty();
+                Printed::json(&json!({ "event": "difference", "a": a, "b": b, "same": same, "changes": difference }))
             } else {
-                difference.to_string()
-            })
+                Printed::data(difference.to_string())
+            }
         }
         (before, after) => {
             let mistakes: Vec<Mistakes> = [before.err(), after.err()].into_iter().flatten().collect();
@@ -91,6 +96,7 @@ fn shown_json(checked: &Checked) -> Value {
         })
         .collect();
     json!({
+        "event": "topology",
         "name": plan.name,
         "description": checked.description,
         "hash": plan.hash,
@@ -98,8 +104,4 @@ fn shown_json(checked: &Checked) -> Value {
         "edges": edges,
         "settings": checked.explain,
     })
-}
-
-fn pretty(value: &Value) -> String {
-    format!("{value:#}\n")
 }

@@ -1,6 +1,6 @@
 //! `rolecall trace`: reads trace files.
 
-use std::{fs, path::Path};
+use std::path::Path;
 
 use owo_colors::{OwoColorize, Stream};
 
@@ -9,7 +9,13 @@ use super::{
     exit::{Exit, Failure},
     terminal,
 };
-use crate::telemetry::{BadLine, show, show_json};
+use crate::{
+    domain::read_regular_file,
+    telemetry::{BadLine, show, show_json},
+};
+
+/// Longest trace that is read: 1 GiB.
+const MAX_TRACE_BYTES: u64 = 1 << 30;
 
 /// Carries out a verb of `trace`.
 ///
@@ -23,7 +29,7 @@ pub fn trace(verb: &TraceVerb) -> Result<Exit, Failure> {
                 terminal::json(&show_json(&text).map_err(|bad| damaged(file, &bad))?);
             } else {
                 let page = show(&text, is_coloured()).map_err(|bad| damaged(file, &bad))?;
-                terminal::data(page.trim_end());
+                terminal::painted(page.trim_end());
             }
         }
     }
@@ -31,7 +37,8 @@ pub fn trace(verb: &TraceVerb) -> Result<Exit, Failure> {
 }
 
 fn read(file: &Path) -> Result<String, Failure> {
-    let bytes = fs::read(file).map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
+    let bytes = read_regular_file(file, MAX_TRACE_BYTES)
+        .map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
     String::from_utf8(bytes).map_err(|error| {
         let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;

@@ -1,11 +1,10 @@
 use std::{
-    fs::File,
-    io::{self, Read},
     path::{Component, Path, PathBuf},
     sync::Arc,
 };
 
 use super::{Medium, Mistake, Place, TextSource, embedded_file, quoted};
+use crate::domain::read_regular_file;
 
 /// Larger configuration files and prompts are refused: 1 MiB.
 pub const MAX_FILE_BYTES: u64 = 1 << 20;
@@ -81,9 +80,8 @@ impl ConfigPath {
                 let text = embedded_file(path).ok_or_else(|| blame(format!("{} is not built in", quoted(path))))?;
                 text.as_bytes().to_vec()
             }
-            Self::Disk(path) => {
-                read_bytes(path).map_err(|error| blame(format!("cannot read {}: {error}", quoted(&name))))?
-            }
+            Self::Disk(path) => read_regular_file(path, MAX_FILE_BYTES)
+                .map_err(|error| blame(format!("cannot read {}: {error}", quoted(&name))))?,
         };
         self.check_text(bytes, order)
     }
@@ -124,18 +122,4 @@ fn without_dots(path: &Path) -> String {
         }
     }
     parts.join("/")
-}
-
-fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
-    // Looked at before it is opened: opening a pipe that nobody writes to would wait for ever.
-    let metadata = path.metadata()?;
-    if !metadata.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
-    }
-    let mut bytes = Vec::new();
-    File::open(path)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_FILE_BYTES {
-        return Err(io::Error::other(format!("it is larger than {MAX_FILE_BYTES} bytes")));
-    }
-    Ok(bytes)
 }

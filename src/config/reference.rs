@@ -1,8 +1,9 @@
-use std::{io::Read, path::Path};
+use std::path::Path;
 
 use thiserror::Error;
 
 use super::{embedded_file, embedded_names};
+use crate::domain::read_regular_file;
 
 /// Largest file that is read, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
@@ -83,16 +84,7 @@ pub fn follow(kind: FileKind, reference: &str, base_dir: Option<&Path>) -> Resul
 }
 
 fn read(path: &Path) -> Result<String, String> {
-    let metadata = std::fs::metadata(path).map_err(|error| error.to_string())?;
-    if !metadata.is_file() {
-        return Err("not a file".to_owned());
-    }
-    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
-    let mut bytes = Vec::new();
-    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
-    if u64::try_from(bytes.len()).is_ok_and(|length| length > MAX_BYTES) {
-        return Err(format!("longer than {MAX_BYTES} bytes"));
-    }
+    let bytes = read_regular_file(path, MAX_BYTES).map_err(|error| error.to_string())?;
     let text = String::from_utf8(bytes)
         .map_err(|error| format!("not UTF-8 from byte {} on", error.utf8_error().valid_up_to()))?;
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))

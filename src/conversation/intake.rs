@@ -46,12 +46,14 @@ pub async fn hold(
     let seats = company.seats(&head, problem);
     let cancel = CancellationToken::new();
     let (leave, left) = oneshot::channel();
-    let wall = company.plan.budget.wall_secs.map(Duration::from_secs_f64);
+    // More seconds than a duration holds are as good as no limit.
+    let wall = company.plan.budget.wall_secs.and_then(|secs| Duration::try_from_secs_f64(secs).ok());
     let address = Conversation::new(company.clone(), head.clone(), seats, opening, cancel.clone(), leave).start();
     // Deadline and interrupt live outside of the actor's context, whose timers wait behind its mail.
     let stop_for = |reason| {
-        cancel.cancel();
+        // The reason goes first: a turn that is called off must not be heard before it.
         address.do_send(StopNow(reason));
+        cancel.cancel();
     };
     let mut left = left;
     let Left { turns, ending } = tokio::select! {

@@ -33,6 +33,9 @@ pub enum RunError {
     /// A bug of Rolecall.
     #[error(transparent)]
     Vanished(#[from] Vanished),
+    /// A bug of Rolecall: what holds a conversation panicked.
+    #[error("a conversation was lost: {0}")]
+    Lost(#[from] tokio::task::JoinError),
 }
 
 impl Selection {
@@ -63,7 +66,7 @@ impl Selection {
 /// Must run inside an actix system, on its thread.
 ///
 /// # Errors
-/// [`RunError::Vanished`] for the first conversation that ended without telling how; the others are held all the same.
+/// The first conversation that ended without telling how, or panicked; the others are held all the same.
 pub async fn run_all(
     company: Arc<Company>,
     selection: &Selection,
@@ -91,11 +94,8 @@ pub async fn run_all(
     }
     let mut result = Ok(());
     for conversation in open {
-        if let Ok(Err(vanished)) = conversation.await
-            && result.is_ok()
-        {
-            result = Err(RunError::Vanished(vanished));
-        }
+        let held = conversation.await.map_err(RunError::Lost).and_then(|held| held.map_err(RunError::Vanished));
+        result = result.and(held);
     }
     result
 }

@@ -1,4 +1,4 @@
-use super::{BudgetKind, CallRecord, Fault, Turn, now_unix_nanos};
+use super::{BudgetKind, CallRecord, Fault, Turn, now_unix_nanos, record::worst_case_tokens};
 use crate::{
     domain::Usage,
     llm::{ChatMessage, ChatModel, ChatReply, ChatRequest, Draw, ModelError, Purpose, Subject},
@@ -85,21 +85,13 @@ impl<'a> Metered<'a> {
             return Err(ModelError::Budget);
         }
         if let Some(tokens) = allowance.tokens {
-            let spend = log.spend();
-            let spent = spend.input_tokens + spend.output_tokens;
-            if spent + self.worst_case_tokens(messages, choices) > tokens {
+            let longest = self.turn.seat().parameters.max_output_tokens;
+            if log.charged_tokens() + worst_case_tokens(messages, choices, longest) > tokens {
                 log.refused = Some(BudgetKind::Tokens);
                 return Err(ModelError::Budget);
             }
         }
         Ok(made)
-    }
-
-    /// Bytes of the messages, 16 a message, and the longest reply of each choice.
-    fn worst_case_tokens(&self, messages: &[ChatMessage], choices: u32) -> u64 {
-        let bytes: usize = messages.iter().map(|message| message.content.len() + 16).sum();
-        let longest = self.turn.seat().parameters.max_output_tokens.map_or(0, u64::from);
-        bytes as u64 + u64::from(choices.max(1)) * longest
     }
 
     fn write_down(&self, request: ChatRequest, outcome: &Result<ChatReply, ModelError>, started_ns: u64) {

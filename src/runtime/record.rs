@@ -143,6 +143,29 @@ impl TurnLog {
         }
         spend
     }
+
+    /// Tokens that its calls count against a budget: what the server said, else the most that each attempt can have cost.
+    /// A server that is silent about usage, or a call that failed, never makes tokens free.
+    pub fn charged_tokens(&self) -> u64 {
+        self.calls.iter().map(CallRecord::charged_tokens).sum()
+    }
+}
+
+impl CallRecord {
+    fn charged_tokens(&self) -> u64 {
+        if let (Some(input), Some(output)) = (self.usage.input_tokens, self.usage.output_tokens) {
+            return input + output;
+        }
+        let most = worst_case_tokens(&self.messages, self.choices_wanted, self.parameters.max_output_tokens);
+        most * self.attempts.len().max(1) as u64
+    }
+}
+
+/// The most tokens that one attempt at a call can cost: bytes of the messages, 16 a message, and the longest reply of each
+/// choice.
+pub(super) fn worst_case_tokens(messages: &[ChatMessage], choices: u32, longest: Option<u32>) -> u64 {
+    let bytes: usize = messages.iter().map(|message| message.content.len() + 16).sum();
+    bytes as u64 + u64::from(choices.max(1)) * u64::from(longest.unwrap_or(0))
 }
 
 /// A finished attempt of a turn: one row of the journal, stored before the turn takes effect.
@@ -208,5 +231,10 @@ impl TurnRecord {
             spend += attempt.log.spend();
         }
         spend
+    }
+
+    /// Tokens that it counts against a budget, over all attempts: [`TurnLog::charged_tokens`].
+    pub fn charged_tokens(&self) -> u64 {
+        self.attempts.iter().map(|attempt| attempt.log.charged_tokens()).sum()
     }
 }

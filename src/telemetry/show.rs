@@ -43,7 +43,7 @@ pub fn show_json(text: &str) -> Result<Value, Vec<BadLine>> {
     let spans: Vec<Value> = trace.tops.iter().map(|&top| span_json(&trace, top)).collect();
     let finished = root(&trace).is_some();
     let conversation = head(&trace).and_then(|head| head.text(name::CONVERSATION));
-    Ok(json!({"conversation": conversation, "finished": finished, "cut": trace.cut, "spans": spans}))
+    Ok(json!({"event": "trace", "conversation": conversation, "finished": finished, "cut": trace.cut, "spans": spans}))
 }
 
 fn span_json(trace: &ReadTrace, index: usize) -> Value {

@@ -1,6 +1,8 @@
 //! Conversations on a real actor system: determinism at any concurrency, panics that cost one turn, interrupts.
 
 use std::{
+    cell::Cell,
+    rc::Rc,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering::SeqCst},
@@ -10,7 +12,8 @@ use std::{
 
 use rolecall::{
     agents::ROLES,
-    conversation::{ConversationRecord, Outcome, hold},
+    conversation::{Assignment, ConversationRecord, Outcome, hold},
+    evaluation::{RunError, Selection, run_all},
     llm::scripted::{Line, Scripted},
     messages::{Kind, Message},
     runtime::{Fault, TurnRecord, Watch},
@@ -204,6 +207,35 @@ fn an_interrupt_ends_a_conversation_that_waits_for_a_model() {
 }
 
 #[test]
+fn a_deadline_that_cuts_a_model_call_off_is_budget_wall_and_not_cancelled() {
+    on_stage(async {
+        for _ in 0..20 {
+            let model = Arc::new(Scripted::with(|_, _| Line::say("late").delay(Duration::from_secs(600))));
+            let mut plan = school();
+            plan.budget.wall_secs = Some(0.02);
+            let company = company(plan, model, MadeUpSandbox::by_text(), None);
+            let record = hold(company, assignment(task(5, None), 0), CancellationToken::new()).await.unwrap();
+            assert_eq!(record.end.outcome, Outcome::BudgetWall, "{:?}", record.end.outcome_detail);
+        }
+    });
+}
+
+#[test]
+fn a_server_that_is_silent_about_usage_does_not_make_a_token_budget_endless() {
+    on_stage(async {
+        let mut plan = seidr(1, 1, 1_000);
+        plan.budget.tokens = Some(20_000);
+        let silent = Arc::new(Scripted::with(|request, _| Line::say(format!("```python\nx = {}\n```", request.seed))));
+        let company = company(plan, silent, MadeUpSandbox::by_text(), None);
+        let record = hold_all(&company, &task(5, None), 1, 1).await.remove(0);
+        assert_eq!(record.end.outcome, Outcome::BudgetTokens);
+        let spend = record.end.spend;
+        assert!(spend.model_calls > 1 && spend.calls_without_usage == spend.model_calls, "{spend:?}");
+        assert_eq!((spend.input_tokens, spend.output_tokens), (0, 0), "what is not known is not reported");
+    });
+}
+
+#[test]
 fn a_fault_of_the_machine_is_retried_once_and_is_never_a_wrong_answer() {
     on_stage(async {
         for failures in [1, 2] {
@@ -258,5 +290,23 @@ fn a_gathering_role_that_diagnoses_or_writes_takes_every_message_it_gathered() {
             first("debugger").messages().iter().filter_map(|message| message.candidate()?.parent).collect();
         assert_eq!(parents.len(), 3);
         assert_eq!(record.end.spend.programs, 18);
+    });
+}
+
+#[test]
+fn a_conversation_whose_holder_panics_is_told_and_the_others_are_held() {
+    on_stage(async {
+        let company = company(chain(2, 4, 4), talkative(), MadeUpSandbox::by_text(), None);
+        let Assignment { run, arm, problem, seed, .. } = assignment(task(5, None), 0);
+        let selection = Selection { run, arm, problems: vec![problem], samples: 3, seed, concurrency: 1 };
+        let held = Rc::new(Cell::new(0));
+        let counter = held.clone();
+        let done = move |record: ConversationRecord| {
+            assert!(record.head.sample != 1, "a fault of whoever takes the record");
+            counter.set(counter.get() + 1);
+        };
+        let result = run_all(company, &selection, CancellationToken::new(), done).await;
+        assert!(matches!(result, Err(RunError::Lost(_))), "{result:?}");
+        assert_eq!(held.get(), 2);
     });
 }

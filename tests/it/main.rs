@@ -3,6 +3,7 @@
 
 mod benchmarks;
 mod cli;
+mod cli_hostile;
 mod conversation;
 mod execution_cases;
 mod house_rules;
@@ -10,8 +11,10 @@ mod ledger;
 mod openai;
 mod prompts;
 mod sandbox;
+mod sandbox_attacks;
 mod sandbox_protocol;
 mod sandbox_references;
+mod secrecy;
 mod stage;
 mod support;
 mod telemetry;

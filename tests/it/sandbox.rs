@@ -115,7 +115,7 @@ async fn every_assertion_has_its_own_verdict() {
 const HANG: Duration = Duration::from_secs(45);
 
 /// Judges `program`, whose `f(1)` should be 2, says what came of it, and checks that the next program is unharmed.
-async fn attack(program: &str) -> Judgement {
+pub(crate) async fn attack(program: &str) -> Judgement {
     let sandbox = sandbox().await;
     let started = Instant::now();
     let attacked = judge(&sandbox, &job(program, Some("f"), assertions("assert f(1) == 2\n"))).await;
@@ -139,6 +139,7 @@ macro_rules! attacks {
         )+
     };
 }
+pub(crate) use attacks;
 
 attacks! {
     leaves_by_exit_code_in_the_call => Crashed: "import sys\ndef f(n):\n    sys.exit(0)\n";
@@ -256,7 +257,7 @@ class Yes:
     def __eq__(self, other): return True
 def f(n): return Yes()
 "#;
-    walks_frames => Wrong: r#"
+    walks_frames => Passed: r#"
 import gc, sys
 def f(n):
     frame = sys._getframe()
@@ -265,7 +266,7 @@ def f(n):
         seen += list(frame.f_locals.values())
         frame = frame.f_back
     seen += [o for o in gc.get_objects() if isinstance(o, (dict, list, str))]
-    return 'assert' in repr([s for s in seen if isinstance(s, str) and 'f(1) ==' in s])
+    return [s for s in seen if isinstance(s, str) and 'f(1) ==' in s and 'assert' in s] or 2
 "#;
     patches_builtins => Crashed: r#"
 import builtins, json, os
@@ -324,15 +325,15 @@ def f(n): raise E
     is_no_text_that_compiles => CompileError: "def f(n):\n    return '\0'\n";
     nests_too_deeply_to_parse => CompileError: &("def f(n):\n    return ".to_owned() + &"(".repeat(5000) + &")".repeat(5000));
     is_not_there => Crashed: "def g(n):\n    return 2\n";
-    reads_the_hosts_files => Wrong: r#"
+    reads_the_hosts_files => Passed: r#"
 import os
 def f(n):
     found = []
     for path in ('/etc/passwd', '/root/.ssh', '/root/.bashrc', '/home', '/proc/1/environ', '/proc/self/mem', '/sys', '/var', '/work'):
         if os.path.exists(path): found.append(path)
-    return found or 1
+    return found or 2
 "#;
-    writes_outside_of_its_directory => Wrong: r#"
+    writes_outside_of_its_directory => Passed: r#"
 import os
 def f(n):
     places = []
@@ -341,9 +342,9 @@ def f(n):
             open(path, 'w').close()
             places.append(path)
         except OSError: pass
-    return places or 1
+    return places or 2
 "#;
-    opens_a_connection => Wrong: r#"
+    opens_a_connection => Passed: r#"
 import socket
 def f(n):
     for family, place in ((socket.AF_INET, ('127.0.0.1', 22)), (socket.AF_INET, ('1.1.1.1', 53)), (socket.AF_INET6, ('::1', 22))):
@@ -353,7 +354,7 @@ def f(n):
             s.connect(place)
             return 'connected'
         except OSError: pass
-    return 1
+    return 2
 "#;
 }
 

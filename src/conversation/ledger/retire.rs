@@ -87,7 +87,7 @@ impl Ledger {
         let written = u32::try_from(record.programs.len()).unwrap_or(u32::MAX);
         self.programs.settle(delivery.allowance.programs, written);
         self.calls.settle(delivery.allowance.calls.unwrap_or(0), spend.model_calls);
-        self.tokens_spent += spend.input_tokens + spend.output_tokens;
+        self.tokens_spent += record.charged_tokens();
         self.spend += spend;
         if delivery.inbox.first().is_some_and(|message| node.spec.writes(message.kind())) && node.exclusive {
             self.exclusive_under_way = false;

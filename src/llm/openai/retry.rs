@@ -9,6 +9,9 @@ use reqwest::header::{HeaderMap, RETRY_AFTER};
 /// Longest wait between two requests. A server that asks for more is given up at once.
 pub const MAX_WAIT: Duration = Duration::from_secs(30);
 
+/// Doublings that are made: more would leave the numbers, and no first wait times nothing is no number at all.
+const MAX_DOUBLINGS: i32 = 64;
+
 /// The waits between the requests of one call. Equal seeds wait equally long.
 pub struct Backoff {
     first_secs: f64,
@@ -24,7 +27,7 @@ impl Backoff {
 
     /// The next wait: doubled with each, at most 30 s, of which a random half to the whole.
     pub fn next_wait(&mut self) -> Duration {
-        let whole = (self.first_secs * 2_f64.powi(self.retries)).clamp(0.0, MAX_WAIT.as_secs_f64());
+        let whole = (self.first_secs * 2_f64.powi(self.retries.min(MAX_DOUBLINGS))).clamp(0.0, MAX_WAIT.as_secs_f64());
         self.retries = self.retries.saturating_add(1);
         let share = 0.5 + f64::from(self.rng.next_u32()) / f64::from(u32::MAX) / 2.0;
         Duration::from_secs_f64(whole * share)

@@ -69,7 +69,7 @@ impl Splice {
         if start == end && !text.is_empty() {
             let chars: Vec<char> = text.chars().collect();
             let mut turns = 0;
-            while source[end..].chars().next() == Some(chars[turns % chars.len()]) {
+            while source[end..].starts_with(chars[turns % chars.len()]) {
                 end += chars[turns % chars.len()].len_utf8();
                 turns += 1;
             }

@@ -3,6 +3,7 @@
 //! Reading order: [`Templates`] (`model`) → `space` (all edits of a program, and their order) → `localisation` and
 //! `prior` (what decides the order) → `operators` (what is proposed) → `edit`, `scene`, `syntax` (what they work with).
 
+mod catalogue;
 mod edit;
 mod expression;
 mod kind;
@@ -18,4 +19,5 @@ mod space;
 mod symptoms;
 mod syntax;
 
+pub use catalogue::{OperatorInfo, operators};
 pub use model::Templates;

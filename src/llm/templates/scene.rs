@@ -151,21 +151,21 @@ impl Scene {
     /// Whether `id` is assigned to (not the object or index inside a target).
     pub(super) fn is_target(&self, id: NodeId) -> bool {
         let syntax = &self.syntax;
-        match (syntax.parent_kind(id), syntax.field(id)) {
-            (Kind::Assignment | Kind::Augmented | Kind::For | Kind::ForIn, Field::Left) => true,
-            (
-                Kind::PatternList
-                | Kind::TuplePattern
-                | Kind::ListPattern
-                | Kind::ListSplatPattern
-                | Kind::AsPatternTarget
-                | Kind::Delete
-                | Kind::Global
-                | Kind::Nonlocal,
-                _,
-            ) => true,
-            _ => false,
-        }
+        matches!(
+            (syntax.parent_kind(id), syntax.field(id)),
+            (Kind::Assignment | Kind::Augmented | Kind::For | Kind::ForIn, Field::Left)
+                | (
+                    Kind::PatternList
+                        | Kind::TuplePattern
+                        | Kind::ListPattern
+                        | Kind::ListSplatPattern
+                        | Kind::AsPatternTarget
+                        | Kind::Delete
+                        | Kind::Global
+                        | Kind::Nonlocal,
+                    _,
+                )
+        )
     }
 
     /// Where the expression stands; parentheres are looked through.

@@ -9,7 +9,7 @@ use seccompiler::{
     SeccompRule, sock_filter,
 };
 
-/// Refused with EPERM: debugging others, kernel interfaces with a history of holes, and changing the machine.
+/// Refused with EPERM: debugging others, kernel interfaces with a history of holes, changing the machine, and hiding memory.
 const DENIED: &[libc::c_long] = &[
     libc::SYS_ptrace,
     libc::SYS_process_vm_readv,
@@ -56,6 +56,11 @@ const DENIED: &[libc::c_long] = &[
     libc::SYS_acct,
     libc::SYS_syslog,
     libc::SYS_vhangup,
+    // Memory that is no process's: it counts in no limit once it is unmapped or never mapped.
+    libc::SYS_memfd_create,
+    libc::SYS_memfd_secret,
+    libc::SYS_shmget,
+    libc::SYS_msgget,
 ];
 
 /// Refused with ENOSYS, so that libraries fall back to older calls: their arguments cannot be looked into.

@@ -2,9 +2,11 @@
 import builtins
 import gc
 import json
+import reprlib
 import sys
 
 MAX_TEXT = 2_000
+MAX_SHOWN_ITEMS = 200_000
 MAX_REQUEST = 8 << 20
 
 
@@ -16,9 +18,28 @@ class Gone(BaseException):
     """The candidate's process ended instead of answering."""
 
 
+def spreads(value):
+    """Whether the text of a value is far longer than the value: parts that are shared are written out each time."""
+    waiting, seen = [value], 0
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, (list, tuple, set, frozenset)):
+            seen += len(item)
+        elif isinstance(item, dict):
+            seen += 2 * len(item)
+            waiting.extend(item)
+            item = item.values()
+        else:
+            continue
+        if seen > MAX_SHOWN_ITEMS:
+            return True
+        waiting.extend(item)
+    return False
+
+
 def short(value):
     try:
-        text = repr(value)
+        text = reprlib.repr(value) if spreads(value) else repr(value)
     except BaseException as error:
         text = f"<{type(value).__name__} whose text failed: {type(error).__name__}>"
     return text if len(text) <= MAX_TEXT else text[:MAX_TEXT] + "..."

@@ -142,7 +142,7 @@ fn binary_damaged_and_huge_files_are_refused() {
         refusal(name, code).starts_with("FILE:1: record 1: the code in field `prompt` is longer than 1048576 bytes")
     );
     let error = benchmark(name).unwrap().load(std::path::Path::new("/dev/zero"), Language::Python, FeedbackSet::All);
-    assert!(matches!(error, Err(BenchmarkError::TooLarge { .. })));
+    assert!(matches!(error, Err(BenchmarkError::Read { .. })));
 }
 
 #[test]

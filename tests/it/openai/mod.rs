@@ -4,7 +4,7 @@ mod connecting;
 mod faults;
 mod model_files;
 mod replies;
-mod server;
+pub(crate) mod server;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -109,7 +109,8 @@ fn a_check_can_be_read_by_a_program() {
 #[test]
 fn the_list_of_roles_names_every_role_and_what_it_takes() {
     let listed = roles::list(false).stdout;
-    let json: Vec<Value> = serde_json::from_str(&roles::list(true).stdout).unwrap();
+    let lines = roles::list(true).stdout;
+    let json: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(json.len(), rolecall::agents::ROLES.len());
     for entry in rolecall::agents::ROLES {
         assert!(listed.contains(entry.spec.name), "{listed}");
