@@ -8,7 +8,7 @@ use rolecall::{
     },
     ids::TaskId,
     llm::{
-        ChatModel, ChatReply, ChatRequest, Draw, ModelError, Parameters, Purpose, Sibling, Subject,
+        Ancestor, ChatModel, ChatReply, ChatRequest, Draw, ModelError, Parameters, Purpose, Sibling, Subject,
         templates::Templates,
     },
 };
@@ -182,6 +182,51 @@ fn a_line_where_a_sibling_did_better_is_tried_more() {
     request.subject.siblings = vec![better("return best - 1"), better("return best + 1")];
     let after = on_line_6(&request);
     assert!(after > before, "{before} before, {after} after");
+}
+
+/// A program made from [`SMALLEST`] by an edit of its last line, with what the tests said of both.
+fn descendant(passed_before: usize, passed: usize) -> ChatRequest {
+    let verdicts = |passed| (0..4).map(|test| if test < passed { Verdict::Passed } else { Verdict::Wrong }).collect();
+    let (before, after): (Vec<Verdict>, Vec<Verdict>) = (verdicts(passed_before), verdicts(passed));
+    let mut request = request(Purpose::Repair, &SMALLEST.replace("return best", "return best + 1"));
+    let ancestor =
+        Ancestor { program: program(SMALLEST), judgement: judged(&before), profile: None, siblings: Vec::new() };
+    request.subject.judgement = Some(judged(&after));
+    request.subject.ancestors = vec![ancestor];
+    request.choices = 60;
+    request
+}
+
+#[test]
+fn a_program_that_is_no_better_than_its_parent_is_a_detour() {
+    let model = Templates::new();
+    let of_detour = texts(&ask(&model, &descendant(2, 2)).unwrap());
+    assert!(of_detour.iter().all(|text| !text.contains("best + 1") || !text.contains("x < best")), "its edits wait");
+    assert!(of_detour.contains(&SMALLEST.replace("x > best", "x < best")), "its parent's are tried");
+}
+
+#[test]
+fn edits_of_a_better_program_and_of_its_parent_are_tried() {
+    let of_better = texts(&ask(&Templates::new(), &descendant(1, 2)).unwrap());
+    let repaired = SMALLEST.replace("x > best", "x < best");
+    assert!(of_better.contains(&repaired));
+    assert!(of_better.contains(&repaired.replace("return best", "return best + 1")));
+}
+
+#[test]
+fn symptoms_of_failing_tests_decide_what_comes_first() {
+    let text = "def f(a):\n    if a:\n        return a\n    f(a - 1)\n";
+    let first = |actual: &str| {
+        let mut request = request(Purpose::Repair, text);
+        let mut judgement = Judgement::clone(request.subject.judgement.as_ref().unwrap());
+        judgement.tests[0].actual = Some(actual.to_owned());
+        judgement.tests[0].expected = Some("5".to_owned());
+        request.subject.judgement = Some(Arc::new(judgement));
+        request.choices = 100;
+        let repaired = text.replace("    f(a", "    return f(a");
+        texts(&ask(&Templates::new(), &request).unwrap()).iter().position(|other| *other == repaired).unwrap()
+    };
+    assert!(first("None") < first("17"), "{} {}", first("None"), first("17"));
 }
 
 #[test]

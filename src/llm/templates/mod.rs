@@ -1,7 +1,7 @@
 //! The built-in offline model: template-based repair of Python programs by edits of the syntax tree.
 //!
-//! Reading order: [`Templates`] (`model`) → `space` (all edits of a program, and their order) → `localisation` and
-//! `prior` (what decides the order) → `operators` (what is proposed) → `edit`, `scene`, `syntax` (what they work with).
+//! Reading order: [`Templates`] (`model`) → `space` (all edits of a program, and their order) → `localisation`,
+//! `prior` and `symptoms` (what decides the order) → `operators` (what is proposed) → `edit`, `scene`, `syntax` (what they work with).
 
 mod catalogue;
 mod edit;

@@ -91,7 +91,12 @@ impl Space {
         for (edit, weight) in self.edits.iter().zip(&weights) {
             sums[usize::from(edit.operator)] += weight;
         }
-        let of_operator: Vec<f64> = operators::all().map(|operator| factors.get(operator.name).copied().unwrap_or(1.0)).zip(&self.priors).zip(sums).map(|((factor, prior), sum)| factor * prior / sum).collect();
+        let of_operator: Vec<f64> = operators::all()
+            .map(|operator| factors.get(operator.name).copied().unwrap_or(1.0))
+            .zip(&self.priors)
+            .zip(sums)
+            .map(|((factor, prior), sum)| factor * prior / sum)
+            .collect();
         self.edits.iter().zip(weights).map(|(edit, weight)| weight * of_operator[usize::from(edit.operator)]).collect()
     }
 

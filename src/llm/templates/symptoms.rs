@@ -187,3 +187,59 @@ pub(super) fn factors(judgement: Option<&Judgement>) -> BTreeMap<&'static str, f
     }
     factors
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{Symptom, factors};
+    use crate::{
+        domain::{Judgement, Limits, Verdict},
+        llm::templates::operators,
+    };
+
+    #[test]
+    fn what_a_test_shows_follows_from_values_messages_and_verdicts() {
+        let of = Symptom::of_values;
+        assert_eq!(of("None", "3"), Some(Symptom::NoResult));
+        assert_eq!(of("4", "3"), Some(Symptom::OneOff));
+        assert_eq!(of("7", "3"), None);
+        assert_eq!(of("True", "False"), Some(Symptom::Opposite));
+        assert_eq!(of("[2, 1]", "[1, 2]"), Some(Symptom::Order));
+        assert_eq!(of("[1]", "[1, 2]"), Some(Symptom::TooShort));
+        assert_eq!(of("'abc'", "'bc'"), Some(Symptom::TooLong));
+        assert_eq!(of("'abc'", "'xyz'"), None);
+        let mut judgement = Judgement::no_code([String::new()], Limits::default());
+        judgement.tests[0].verdict = Verdict::Crashed;
+        judgement.tests[0].message = Some("TypeError: 'NoneType' object is not iterable".to_owned());
+        assert_eq!(Symptom::of(&judgement.tests[0]), Some(Symptom::NoneUsed));
+        judgement.tests[0].message = Some("IndexError: list index out of range".to_owned());
+        assert_eq!(Symptom::of(&judgement.tests[0]), Some(Symptom::Index));
+        judgement.tests[0].verdict = Verdict::TimeoutCpu;
+        assert_eq!(Symptom::of(&judgement.tests[0]), Some(Symptom::Endless));
+    }
+
+    #[test]
+    fn a_symptom_of_few_failing_tests_does_not_count() {
+        let mut judgement = Judgement::no_code(vec![String::new(); 4], Limits::default());
+        for test in &mut judgement.tests {
+            test.verdict = Verdict::Wrong;
+        }
+        judgement.tests[0].actual = Some("None".to_owned());
+        judgement.tests[0].expected = Some("1".to_owned());
+        assert!(factors(Some(&judgement)).is_empty());
+        judgement.tests[1].verdict = Verdict::Passed;
+        assert!(factors(Some(&judgement)).contains_key("missing return"));
+    }
+
+    #[test]
+    fn symptoms_point_to_operators_that_there_are() {
+        use Symptom::{Endless, Index, NoResult, NoneUsed, OneOff, Opposite, Order, TooLong, TooShort, WrongType};
+        let known: BTreeSet<&str> = operators::all().map(|operator| operator.name).collect();
+        for symptom in [Endless, NoResult, OneOff, Opposite, Order, TooShort, TooLong, Index, NoneUsed, WrongType] {
+            for operator in symptom.operators() {
+                assert!(known.contains(operator), "{symptom:?}: {operator}");
+            }
+        }
+    }
+}
