@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, OnceLock},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
 };
 
 use rand_chacha::{
@@ -30,6 +30,9 @@ const EDITS_IN_ADVANCE: f64 = 20.0;
 /// Edits that pairs are made of: the first in order.
 const PAIRED: usize = 400;
 
+/// Pairs whose result is remembered.
+const KEPT_PAIRS: usize = 10_000;
+
 /// The edits of one program: a pure function of its text, its types and the literals of the tests.
 pub(super) struct Space {
     source: String,
@@ -38,6 +41,8 @@ pub(super) struct Space {
     priors: Vec<f64>,
     /// What each edit gives: its hash, or nothing where the result does not parse.
     results: Vec<OnceLock<Option<ProgramHash>>>,
+    /// The same of pairs of edits, for the first [`KEPT_PAIRS`] that were looked at.
+    paired: Mutex<BTreeMap<(usize, usize), Option<ProgramHash>>>,
 }
 
 /// A program that an edit gives.
@@ -60,7 +65,7 @@ impl Space {
         };
         let results = edits.iter().map(|_| OnceLock::new()).collect();
         let priors = operators::all().map(|operator| prior::of(operator.name)).collect();
-        Self { source: source.to_owned(), edits, priors, results }
+        Self { source: source.to_owned(), edits, priors, results, paired: Mutex::default() }
     }
 
     /// The keys by which a guided search orders the edits: the smallest first.
@@ -108,21 +113,38 @@ impl Space {
                     return;
                 }
                 let (Some(a), Some(b)) = (order.get(one), order.get(sum - one)) else { continue };
-                let (a, b) = (&self.edits[*a], &self.edits[*b]);
-                let (first, second) = if a.splice.start <= b.splice.start { (a, b) } else { (b, a) };
-                if first.splice.end >= second.splice.start {
-                    continue;
-                }
-                let text = first.splice.and(&second.splice, &self.source).apply(&self.source);
-                if let Some(hash) = self.check(&text)
+                let (a, b) =
+                    if self.edits[*a].splice.start <= self.edits[*b].splice.start { (*a, *b) } else { (*b, *a) };
+                if let Some(hash) = self.pair_result(a, b)
                     && is_new(&hash)
                     && found.iter().all(|other| other.hash != hash)
                 {
-                    let note = format!("{}; {}", self.note(first), self.note(second));
-                    found.push(Mutant { text, hash, note });
+                    let note = format!("{}; {}", self.note(&self.edits[a]), self.note(&self.edits[b]));
+                    found.push(Mutant { text: self.pair(a, b), hash, note });
                 }
             }
         }
+    }
+
+    /// The program with both edits; `second` lies behind `first`.
+    fn pair(&self, first: usize, second: usize) -> String {
+        self.edits[first].splice.and(&self.edits[second].splice, &self.source).apply(&self.source)
+    }
+
+    /// What the two edits give; nothing where they touch or the result does not parse.
+    fn pair_result(&self, first: usize, second: usize) -> Option<ProgramHash> {
+        if self.edits[first].splice.end >= self.edits[second].splice.start {
+            return None;
+        }
+        let mut paired = self.paired.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = paired.get(&(first, second)) {
+            return known.clone();
+        }
+        let result = self.check(&self.pair(first, second));
+        if paired.len() < KEPT_PAIRS {
+            paired.insert((first, second), result.clone());
+        }
+        result
     }
 
     /// What the edit gives; nothing where that does not parse.
@@ -176,4 +198,107 @@ pub(super) fn next(spaces: &Ordered, wanted: usize, is_new: impl Fn(&ProgramHash
 /// A number of `[0, 1)`.
 fn unit(rng: &mut ChaCha8Rng) -> f64 {
     (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        collections::{BTreeMap, BTreeSet},
+        sync::{Arc, OnceLock},
+    };
+
+    use proptest::prelude::*;
+
+    use super::{Mutant, Space, next};
+    use crate::llm::templates::{
+        edit::Splice,
+        literals::Literals,
+        localisation::Suspicion,
+        shape::Types,
+        syntax::{parser, parses},
+    };
+
+    fn space(text: &str) -> Space {
+        Space::new(text, Types::default(), Literals::default())
+    }
+
+    fn first(space: Space, wanted: usize) -> Vec<Mutant> {
+        let keys = space.guided(&Suspicion::default(), &BTreeMap::new(), 1);
+        next(&vec![(Arc::new(space), keys)], wanted, |_| true)
+    }
+
+    #[test]
+    fn what_does_not_parse_or_changes_nothing_is_never_given() {
+        let mut space = space("x = 1\n");
+        let mut edit = space.edits[0].clone();
+        space.edits.clear();
+        for (start, end, text) in [(4, 5, "("), (4, 5, "1"), (4, 5, "2")] {
+            edit.splice = Splice { start, end, text: text.to_owned() };
+            space.edits.push(edit.clone());
+        }
+        space.results = space.edits.iter().map(|_| OnceLock::new()).collect();
+        let texts: Vec<String> = first(space, 10).into_iter().map(|mutant| mutant.text).collect();
+        assert_eq!(texts, ["x = 2\n"]);
+    }
+
+    #[test]
+    fn a_program_that_does_not_parse_or_is_too_long_has_no_edits() {
+        assert!(space("def f(:\n").edits.is_empty());
+        assert!(!space("x = 1\n").edits.is_empty());
+        assert!(space(&"x = 1\n".repeat(super::MAX_PROGRAM_BYTES / 6 + 1)).edits.is_empty());
+    }
+
+    #[test]
+    fn a_blind_order_prefers_operators_that_repair_more() {
+        let space = space("def f(a, b):\n    if a < b:\n        return a\n    return [a, b]\n");
+        let boundary = space.edits.iter().position(|edit| space.note(edit).starts_with("comparison boundary")).unwrap();
+        let place = |seed| {
+            let keys = space.blind(seed);
+            keys.iter().filter(|key| **key < keys[boundary]).count()
+        };
+        let mean = (0..50).map(place).sum::<usize>() as f64 / 50.0;
+        assert!(mean < space.edits.len() as f64 / 8.0, "{mean} of {}", space.edits.len());
+    }
+
+    const STATEMENTS: &[&str] = &[
+        "x = a + 1",
+        "x -= b[0]",
+        "if a > b and not x:\n        x = 'é'\n    else:\n        return x",
+        "for i, c in enumerate(a):\n        x.append(c[i:])\n        break",
+        "while x:\n        x = g(x, b=2) // 2",
+        "return {k: v for k, v in a.items() if v}",
+        "y = [f(c) for c in b][::-1]; z = y",
+        "print(f\"{a!r} {x:>5}\", 'ü' * 2)",
+        "t = (a, b) if a is None else (b,)",
+        "def g(n, m=1):\n        yield from n",
+        "with open(a) as h:\n        pass",
+        "try:\n        x = int(a)\n    except ValueError as e:\n        raise",
+    ];
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        #[test]
+        fn programs_made_from_random_ones_are_new_and_parse(
+            picked in proptest::collection::vec(0..STATEMENTS.len(), 1..5), crlf: bool, tabs: bool,
+        ) {
+            let body: Vec<&str> = picked.iter().map(|at| STATEMENTS[*at]).collect();
+            let mut text = format!("def f(a, b, x):\n    {}\n", body.join("\n    "));
+            if tabs {
+                text = text.replace("    ", "\t");
+            }
+            if crlf {
+                text = text.replace('\n', "\r\n");
+            }
+            let space = space(&text);
+            prop_assert!(!space.edits.is_empty());
+            let lines = text.lines().count() as u32;
+            prop_assert!(space.edits.iter().all(|edit| (1..=lines).contains(&edit.line)));
+            let mut parser = parser().unwrap();
+            let mut seen = BTreeSet::from([text.clone()]);
+            for mutant in first(space, 60) {
+                prop_assert!(parses(&mut parser, &mutant.text), "{}", mutant.text);
+                prop_assert!(seen.insert(mutant.text));
+            }
+        }
+    }
 }
