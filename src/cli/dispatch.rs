@@ -9,6 +9,7 @@ use super::{
 /// Parses the arguments, carries them out, and gives the exit code: where all else is well but some of the data could
 /// not be written, that of a fault of this machine.
 pub fn main() -> u8 {
+    terminal::listen();
     let code = parse_and_carry_out();
     match terminal::unwritten() {
         Some(why) => {

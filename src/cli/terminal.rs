@@ -6,6 +6,8 @@ use std::{
 };
 
 use serde::Serialize;
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::{Layer, filter::Targets, fmt, layer::SubscriberExt, util::SubscriberInitExt};
 
 /// Why data could not be written, the first time that it could not.
 static UNWRITTEN: OnceLock<String> = OnceLock::new();
@@ -60,4 +62,13 @@ fn harmless(text: &str) -> String {
 /// Whether somebody watches stderr.
 pub fn is_watched() -> bool {
     io::stderr().is_terminal() && std::env::var_os("CI").is_none()
+}
+
+/// Warnings and errors that the library logs are talk; what other libraries log stays unsaid, since some of them log whole
+/// requests and replies.
+pub fn listen() {
+    let ours = Targets::new().with_target("rolecall", LevelFilter::WARN);
+    let layer = fmt::layer().with_writer(io::stderr).with_ansi(false).without_time().with_target(false);
+    // Fails only where a subscriber is set already, which then listens.
+    let _ = tracing_subscriber::registry().with(layer.with_filter(ours)).try_init();
 }

@@ -19,4 +19,5 @@ mod stage;
 mod support;
 mod telemetry;
 mod templates;
+mod templates_docs;
 mod topology;

@@ -329,7 +329,7 @@ def f(n): raise E
 import os
 def f(n):
     found = []
-    for path in ('/etc/passwd', '/root/.ssh', '/root/.bashrc', '/home', '/proc/1/environ', '/proc/self/mem', '/sys', '/var', '/work'):
+    for path in ('/etc/passwd', '/root/.ssh', '/root/.bashrc', '/home', '/proc/1/environ', '/proc/self/mem', '/sys', '/var'):
         if os.path.exists(path): found.append(path)
     return found or 2
 "#;

@@ -31,7 +31,7 @@ fn a_byte_order_mark_and_line_ends_of_other_systems_are_no_fault() {
 fn what_is_no_file_or_too_large_is_refused() {
     let dir = folder(&[("dir.toml/inner", b""), ("huge.toml", &vec![b'#'; (1 << 20) + 1])]);
     let said = |name: &str| said(dir.path(), &load(dir.path(), name));
-    assert_eq!(said("dir.toml"), ["dir.toml:1:1: cannot read `dir.toml`: it is not a regular file"]);
+    assert_eq!(said("dir.toml"), ["dir.toml:1:1: cannot read `dir.toml`: it is a folder, not a file"]);
     assert_eq!(said("huge.toml"), ["huge.toml:1:1: cannot read `huge.toml`: it is larger than 1048576 bytes"]);
     assert_eq!(said("none.toml"), ["none.toml:1:1: cannot read `none.toml`: No such file or directory (os error 2)"]);
 }

@@ -101,7 +101,7 @@ fn around(scene: &Scene, id: NodeId, out: &mut Proposals, line: &str) {
 }
 
 /// How elements get into a container of this shape, as far as it is known or called so elsewhere.
-fn collectors(scene: &Scene, id: NodeId) -> Vec<(String, &'static str)> {
+fn collectors(scene: &Scene, id: NodeId) -> Vec<(String, &str)> {
     let source = scene.syntax.source();
     let mut found = Vec::new();
     for name in scene.variables(id) {
