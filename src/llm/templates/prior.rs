@@ -137,6 +137,18 @@ mod tests {
     }
 
     #[test]
+    fn the_documentation_has_the_same_table() {
+        let documented = include_str!("../../../docs/templates.md");
+        for operator in operators::all() {
+            let counted = COUNTS.iter().find(|(name, ..)| *name == operator.name);
+            let (hits, edits) = counted.map_or((0.0, 0), |(_, hits, edits)| (*hits, *edits));
+            let summary = operator.summary.replace('|', "\\|");
+            let row = format!("\n| {} | {summary} | {hits} | {edits} |", operator.name);
+            assert!(documented.contains(&row), "docs/templates.md lacks the row{row}");
+        }
+    }
+
+    #[test]
     fn operators_without_a_hit_have_a_chance() {
         assert!(of("no operator") > 0.0 && of("comparison boundary") > of("no operator"));
     }
