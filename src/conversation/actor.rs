@@ -118,7 +118,7 @@ impl Conversation {
         let fault = match inlet {
             Some(Ok(Some(inlet))) => {
                 let seat = self.seats[delivery.to].clone();
-                let place = (seq, delivery.generation);
+                let place = (seq, attempt, delivery.generation);
                 let turn = Turn::new(seat, place, delivery.allowance, delivery.history, self.cancel.child_token());
                 let inbox = delivery.inbox.iter().filter_map(M::from_message).collect();
                 let ticket = Ticket::new(seq, attempt, address.recipient());

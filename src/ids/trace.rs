@@ -24,6 +24,7 @@ pub fn span_id(conversation: ConversationId, what: &str, seq: Seq, attempt: u8, 
 }
 
 /// W3C trace context of a model call: its future `chat` span as the parent of what the server traces.
-pub fn traceparent(conversation: ConversationId, seq: Seq, ordinal: u32) -> String {
-    format!("00-{}-{}-01", trace_id(conversation), span_id(conversation, "chat", seq, 0, ordinal))
+/// The call is named by its turn, attempt and number within the attempt.
+pub fn traceparent(conversation: ConversationId, (seq, attempt, ordinal): (Seq, u8, u32)) -> String {
+    format!("00-{}-{}-01", trace_id(conversation), span_id(conversation, "chat", seq, attempt, ordinal))
 }

@@ -47,6 +47,7 @@ impl<'a> Metered<'a> {
         let seat = self.turn.seat();
         let messages = if self.model.reads_prompt() { self.render(&ask)? } else { Vec::new() };
         let ordinal = self.admit(&messages, ask.choices).map_err(Fault::Model)?;
+        let place = (self.turn.seq(), self.turn.attempt(), ordinal);
         let request = ChatRequest {
             purpose: ask.purpose,
             messages,
@@ -55,7 +56,7 @@ impl<'a> Metered<'a> {
             seed: self.turn.request_seed(ask.purpose, ordinal),
             draw: Draw { sample: seat.scene.sample, first: self.turn.allowance().draw, ordinal },
             subject: ask.subject,
-            traceparent: Some(crate::ids::traceparent(seat.scene.conversation, self.turn.seq(), ordinal)),
+            traceparent: Some(crate::ids::traceparent(seat.scene.conversation, place)),
         };
         let started_ns = now_unix_nanos();
         let outcome = tokio::select! {

@@ -18,6 +18,7 @@ use crate::{
 pub struct Turn {
     seat: Arc<Seat>,
     seq: Seq,
+    attempt: u8,
     generation: Generation,
     allowance: Allowance,
     history: History,
@@ -26,20 +27,25 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// A turn that was issued with this allowance and this view of the past.
+    /// An attempt of a turn that was issued with this allowance and this view of the past.
     pub fn new(
         seat: Arc<Seat>,
-        (seq, generation): (Seq, Generation),
+        (seq, attempt, generation): (Seq, u8, Generation),
         allowance: Allowance,
         history: History,
         cancel: CancellationToken,
     ) -> Self {
-        Self { seat, seq, generation, allowance, history, cancel, log: Arc::default() }
+        Self { seat, seq, attempt, generation, allowance, history, cancel, log: Arc::default() }
     }
 
     /// Its place in the logical order.
     pub fn seq(&self) -> Seq {
         self.seq
+    }
+
+    /// 0 for the first attempt, 1 for the second.
+    pub fn attempt(&self) -> u8 {
+        self.attempt
     }
 
     /// Its round.

@@ -2,6 +2,7 @@
 
 use std::{
     cell::Cell,
+    collections::BTreeSet,
     rc::Rc,
     sync::{
         Arc,
@@ -10,6 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use opentelemetry_proto::tonic::{common::v1::any_value::Value, trace::v1::status::StatusCode};
 use rolecall::{
     agents::ROLES,
     conversation::{Assignment, ConversationRecord, Outcome, hold},
@@ -18,6 +20,7 @@ use rolecall::{
     messages::{Kind, Message},
     runtime::{Fault, TurnRecord, Watch},
     sandbox::SandboxError,
+    telemetry::{Projection, ServiceSpan, project},
     topology::{BudgetLimits, Plan},
 };
 use serde_json::json;
@@ -133,8 +136,10 @@ fn every_registered_role_starts_accepts_says_what_it_may_and_survives_a_panic() 
                     panic!("injected");
                 }
             });
-            let company = company(plan, talkative(), MadeUpSandbox::by_text(), Some(watch));
+            let model = talkative();
+            let company = company(plan, model.clone(), MadeUpSandbox::by_text(), Some(watch));
             let record = hold_all(&company, &task(5, None), 1, 1).await.remove(0);
+            every_attempt_and_call_is_in_the_trace(&record, &model);
             let turns: Vec<_> = record.turns.iter().filter(|turn| turn.role == role.spec.name).collect();
             assert!(!turns.is_empty(), "{actor} took no turn");
             assert_eq!(turns.iter().filter(|turn| turn.attempts.len() == 2).count(), 1, "{actor}");
@@ -150,6 +155,39 @@ fn every_registered_role_starts_accepts_says_what_it_may_and_survives_a_panic() 
             assert_eq!(listed, role.default_settings().keys().collect::<Vec<_>>(), "{actor}");
         }
     });
+}
+
+/// One span of the actor's service for each attempt, an error where it failed; one `chat` span for each request, with
+/// the id that the request carried.
+fn every_attempt_and_call_is_in_the_trace(record: &ConversationRecord, model: &Scripted) {
+    let spans = project(record, Projection::default());
+    let number = |span: &ServiceSpan, name: &str| {
+        let found = span.span.attributes.iter().find(|one| one.key == name)?;
+        match found.value.as_ref()?.value.as_ref()? {
+            Value::IntValue(number) => Some(*number),
+            _ => None,
+        }
+    };
+    let is_turn =
+        |span: &&ServiceSpan| span.span.name.starts_with("invoke_agent ") || span.span.name == "execute_tool run_tests";
+    for turn in &record.turns {
+        for attempt in &turn.attempts {
+            let of_attempt = |span: &&ServiceSpan| {
+                let place = (number(span, "rolecall.seq"), number(span, "rolecall.attempt"));
+                span.service == turn.actor.0 && place == (Some(turn.seq.into()), Some(attempt.attempt.into()))
+            };
+            let found: Vec<_> = spans.iter().filter(is_turn).filter(of_attempt).collect();
+            assert_eq!(found.len(), 1, "{} turn {} attempt {}", turn.actor.0, turn.seq, attempt.attempt);
+            let failed = found[0].span.status.as_ref().is_some_and(|status| status.code() == StatusCode::Error);
+            assert_eq!(failed, attempt.result.is_err(), "{} turn {}", turn.actor.0, turn.seq);
+        }
+    }
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let chats = spans.iter().filter(|span| span.span.name.starts_with("chat "));
+    let in_trace: BTreeSet<String> =
+        chats.map(|one| format!("00-{}-{}-01", hex(&one.span.trace_id), hex(&one.span.span_id))).collect();
+    let sent: BTreeSet<String> = model.requests().into_iter().filter_map(|request| request.traceparent).collect();
+    assert_eq!(sent, in_trace, "what requests carried and the spans of their calls");
 }
 
 #[test]

@@ -195,7 +195,7 @@ fn a_chat_span_says_what_was_asked_and_its_id_is_the_one_the_request_carried() {
     assert_eq!(one.span.kind, SpanKind::Client as i32);
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let sent = format!("00-{}-{}-01", hex(&one.span.trace_id), hex(&one.span.span_id));
-    assert_eq!(sent, traceparent(record.head.id, 0, 0));
+    assert_eq!(sent, traceparent(record.head.id, (0, 0, 0)));
     let expected = [
         ("gen_ai.operation.name", "chat"),
         ("gen_ai.provider.name", "openai"),
