@@ -14,6 +14,7 @@ pub mod conversation;
 pub mod domain;
 pub mod evaluation;
 pub mod ids;
+pub mod languages;
 pub mod llm;
 pub mod messages;
 pub mod prompts;

@@ -1,40 +1,16 @@
-use thiserror::Error;
 use tree_sitter::Node;
 
 use super::{
-    mistake::to_u32,
     names::shown,
-    python_syntax::{GrammarMissing, PythonText, line_of, named_children, nodes_below},
+    python_syntax::{GrammarMissing, PythonText, named_children, nodes_below},
 };
-use crate::domain::{Assertion, TestSuite};
-
-/// Longest test text or program of a data set, in bytes.
-pub(super) const MAX_CODE_BYTES: usize = 1 << 20;
+use crate::{
+    domain::{Assertion, Language, TestSuite},
+    languages::{TestTextError, syntax::MAX_CODE_BYTES, toolchain},
+};
 
 /// Name of the test function that data sets in the manner of HumanEval define and leave to the harness to call.
 const CHECK: &str = "check";
-
-/// Why a test text is no use. The place is that in the text.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{problem}")]
-pub struct TestTextError {
-    /// 1-based line of the test text.
-    pub line: u32,
-    /// 1-based column there.
-    pub column: u32,
-    /// What is wrong, in words.
-    pub problem: String,
-}
-
-impl TestTextError {
-    fn of_text(problem: impl Into<String>) -> Self {
-        Self { line: 1, column: 1, problem: problem.into() }
-    }
-
-    fn at(node: Node<'_>, problem: String) -> Self {
-        Self { line: line_of(node), column: to_u32(node.start_position().column + 1), problem }
-    }
-}
 
 impl From<GrammarMissing> for TestTextError {
     fn from(GrammarMissing: GrammarMissing) -> Self {
@@ -50,10 +26,8 @@ impl From<GrammarMissing> for TestTextError {
 /// # Errors
 /// Text that is not Python (at its first error), or longer than 1 MiB.
 pub fn assertions(code: &str) -> Result<Vec<Assertion>, TestTextError> {
-    let text = parse(code)?;
-    let assertion =
-        |node: &Node<'_>| Assertion { line: line_of(*node), text: text.source(*node).trim_end().to_owned() };
-    Ok(assert_statements(&text).iter().map(assertion).collect())
+    let none = || TestTextError::of_text("no toolchain for Python");
+    toolchain(Language::Python).ok_or_else(none)?.assertions(code)
 }
 
 /// Makes a test suite of a Python test text for the function `entry_point`.
@@ -75,7 +49,7 @@ pub(super) fn assertion_suite(code: &str, entry_point: &str) -> Result<TestSuite
         return Err(TestTextError::of_text("no assertion: any program would pass"));
     }
     let (statements, mentions) = (text.statements(), text.mentions());
-    for assert in asserts {
+    for assert in asserts.iter().copied() {
         let number = mentions.statement_of(assert);
         let definition = statements.get(number).copied().filter(is_definition);
         let names = definition.map_or_else(Vec::new, |definition| text.bound_names(definition));
@@ -87,7 +61,7 @@ pub(super) fn assertion_suite(code: &str, entry_point: &str) -> Result<TestSuite
     if !mentions.anywhere(entry_point) {
         return Err(TestTextError::of_text(format!("the tests never mention `{entry_point}`: any program would pass")));
     }
-    let assertions = assertions(&code)?;
+    let assertions = asserts.into_iter().map(|node| text.listed(node)).collect();
     Ok(TestSuite::Assertions { code, assertions })
 }
 

@@ -36,6 +36,7 @@ impl Benchmark for HumanEval {
     fn load(&self, path: &Path, language: Language, feedback: FeedbackSet) -> Result<Vec<Problem>, BenchmarkError> {
         let names = match language {
             Language::Python => ["HumanEval.jsonl".to_owned()],
+            other => [format!("HumanEval_{other}.jsonl")],
         };
         let path = data_file(path, &format!("{} file for {language}", self.name()), &[&names])?;
         problems(&read_records(&path)?, feedback, |record| self.problem(record, language))

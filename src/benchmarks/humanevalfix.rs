@@ -46,6 +46,11 @@ impl HumanEvalFix {
         let id = record.string("task_id")?;
         let prefix = match language {
             Language::Python => "Python/",
+            Language::Cpp => "CPP/",
+            Language::Java => "Java/",
+            Language::JavaScript => "JavaScript/",
+            Language::Go => "Go/",
+            Language::Rust => "Rust/",
         };
         if !id.starts_with(prefix) {
             let problem = format!("not a task for {language}, whose ids begin with `{prefix}`");

@@ -41,6 +41,7 @@ impl Benchmark for Mbpp {
     fn load(&self, path: &Path, language: Language, feedback: FeedbackSet) -> Result<Vec<Problem>, BenchmarkError> {
         let (full, sanitized) = match language {
             Language::Python => (["mbpp.jsonl".to_owned()], ["sanitized-mbpp.json".to_owned()]),
+            other => ([format!("mbpp_{other}.jsonl")], [format!("sanitized-mbpp_{other}.json")]),
         };
         let path = data_file(path, &format!("{} file for {language}", self.name()), &[&full, &sanitized])?;
         // `All` is made here: the hidden tests hold the visible one already

@@ -24,7 +24,7 @@ mod task_folder;
 mod text_file;
 mod toml_section;
 
-pub use assertions::{TestTextError, assertions};
+pub use assertions::assertions;
 pub use benchmark::{BENCHMARKS, Benchmark, benchmark};
 pub use error::BenchmarkError;
 pub use feedback::FeedbackSet;

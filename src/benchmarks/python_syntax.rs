@@ -2,14 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tree_sitter::{Node, Parser, Tree};
+use tree_sitter::Node;
 
 use super::mistake::to_u32;
+pub(super) use crate::languages::syntax::{line_of, named_children, nodes_below};
+use crate::{
+    domain::{Assertion, Language},
+    languages::syntax::Syntax,
+};
 
 /// A parsed Python text. Parsing never fails: what is not Python is marked in the tree.
 pub(super) struct PythonText<'a> {
-    text: &'a str,
-    tree: Tree,
+    syntax: Syntax<'a>,
 }
 
 /// Our copy of the grammar does not fit our parser: a fault of the build, not of any file.
@@ -18,30 +22,34 @@ pub(super) struct GrammarMissing;
 
 impl<'a> PythonText<'a> {
     pub fn parse(text: &'a str) -> Result<Self, GrammarMissing> {
-        let mut parser = Parser::new();
-        parser.set_language(&tree_sitter_python::LANGUAGE.into()).map_err(|_| GrammarMissing)?;
-        parser.parse(text, None).map(|tree| Self { text, tree }).ok_or(GrammarMissing)
+        let syntax = Syntax::parse(Language::Python, tree_sitter_python::LANGUAGE, text);
+        syntax.map(|syntax| Self { syntax }).map_err(|_| GrammarMissing)
     }
 
     /// The source text of `node`.
     pub fn source(&self, node: Node<'_>) -> &'a str {
-        &self.text[node.byte_range()]
+        self.syntax.source(node)
+    }
+
+    /// `node` as an assertion.
+    pub fn listed(&self, node: Node<'_>) -> Assertion {
+        self.syntax.listed(node)
     }
 
     /// Statements at the level of the module, in order; comments are none.
     pub fn statements(&self) -> Vec<Node<'_>> {
-        let root = self.tree.root_node();
+        let root = self.syntax.root();
         named_children(root).into_iter().filter(|node| node.kind() != "comment").collect()
     }
 
     /// Every node, a parent before its children, in the order of the text.
     pub fn nodes(&self) -> Vec<Node<'_>> {
-        nodes_below(self.tree.root_node())
+        nodes_below(self.syntax.root())
     }
 
     /// Line and column (from 1) of the first thing that is not Python.
     pub fn first_error(&self) -> Option<(u32, u32)> {
-        if !self.tree.root_node().has_error() {
+        if !self.syntax.root().has_error() {
             return None;
         }
         let node = self.nodes().into_iter().find(|node| node.is_error() || node.is_missing())?;
@@ -128,29 +136,6 @@ fn statement_at(starts: &[usize], node: Node<'_>) -> usize {
     starts.partition_point(|start| *start <= node.start_byte()).saturating_sub(1)
 }
 
-/// The children of `node` that the grammar names.
-pub(super) fn named_children(node: Node<'_>) -> Vec<Node<'_>> {
-    let mut cursor = node.walk();
-    node.named_children(&mut cursor).collect()
-}
-
-/// `node` and everything below it, a parent before its children; without recursion, since nesting may be hostile.
-pub(super) fn nodes_below(node: Node<'_>) -> Vec<Node<'_>> {
-    let mut cursor = node.walk();
-    let mut nodes = Vec::new();
-    loop {
-        nodes.push(cursor.node());
-        if cursor.goto_first_child() {
-            continue;
-        }
-        while !cursor.goto_next_sibling() {
-            if !cursor.goto_parent() {
-                return nodes;
-            }
-        }
-    }
-}
-
 /// The plain names in the target of an assignment; `a.b` and `a[b]` bind none.
 fn plain_names(target: Node<'_>) -> Vec<Node<'_>> {
     match target.kind() {
@@ -160,11 +145,6 @@ fn plain_names(target: Node<'_>) -> Vec<Node<'_>> {
         }
         _ => Vec::new(),
     }
-}
-
-/// 1-based line on which `node` begins.
-pub(super) fn line_of(node: Node<'_>) -> u32 {
-    to_u32(node.start_position().row + 1)
 }
 
 fn is_identifier(node: &Node<'_>) -> bool {

@@ -9,13 +9,12 @@ use serde::{
 use serde_json::Value;
 
 use super::{
-    BenchmarkError, Mistake, Place, TestTextError,
-    assertions::MAX_CODE_BYTES,
-    json_array,
+    BenchmarkError, Mistake, Place, json_array,
     mistake::{line_and_column, to_u32},
     names::shown,
     text_file::{TextFile, with_plain_line_ends},
 };
+use crate::languages::{TestTextError, syntax::MAX_CODE_BYTES};
 
 /// Longest record, in bytes.
 pub(super) const MAX_RECORD_BYTES: usize = 16 << 20;

@@ -2,10 +2,8 @@
 
 use tree_sitter::Node;
 
-use super::{
-    assertions::MAX_CODE_BYTES,
-    python_syntax::{GrammarMissing, PythonText, named_children, nodes_below},
-};
+use super::python_syntax::{GrammarMissing, PythonText, named_children, nodes_below};
+use crate::languages::syntax::MAX_CODE_BYTES;
 
 /// A step between table and loop that turns the items of every expected list into tuples, since the table was JSON,
 /// which has none.

@@ -9,9 +9,10 @@ use toml::{
 };
 
 use super::{
-    Mistake, Mistakes, Place, TestTextError,
+    Mistake, Mistakes, Place,
     names::{shown, suggestion},
 };
+use crate::languages::TestTextError;
 
 /// How many mistakes of a file are kept: each costs a look through the text for its line.
 const MAX_MISTAKES: usize = 100;

@@ -8,16 +8,31 @@ use serde::{Deserialize, Serialize};
 pub enum Language {
     /// CPython 3.
     Python,
+    /// C++17.
+    Cpp,
+    /// Java 17.
+    Java,
+    /// JavaScript, as Node.js runs it.
+    JavaScript,
+    /// Go.
+    Go,
+    /// Rust 2021.
+    Rust,
 }
 
 impl Language {
     /// Every language, in the order in which help texts list them.
-    pub const ALL: &'static [Self] = &[Self::Python];
+    pub const ALL: &'static [Self] = &[Self::Python, Self::Cpp, Self::Java, Self::JavaScript, Self::Go, Self::Rust];
 
     /// The word used in files, on the command line and in records.
     pub fn name(self) -> &'static str {
         match self {
             Self::Python => "python",
+            Self::Cpp => "cpp",
+            Self::Java => "java",
+            Self::JavaScript => "javascript",
+            Self::Go => "go",
+            Self::Rust => "rust",
         }
     }
 

@@ -34,6 +34,7 @@ pub fn assemble(task: &Task, code: &str) -> String {
 pub fn fit(reader: &mut Reader, task: &Task, code: &str) -> Fit {
     match task.language {
         Language::Python => fit_python(reader, task, code),
+        _ => Fit::Part(code.to_owned()),
     }
 }
 

@@ -1,4 +1,4 @@
-use crate::domain::Language;
+use crate::{domain::Language, languages::toolchain};
 
 /// Blocks of one reply that are looked at; more than any model writes.
 const MAX_BLOCKS: usize = 64;
@@ -163,11 +163,9 @@ fn read_info(info: &str, language: Language) -> (Tag, &str) {
 
 /// Whether an info string's first word names `language`.
 fn is_name_of(language: Language, word: &str) -> bool {
-    let (names, numbered): (&[&str], bool) = match language {
-        Language::Python => (&["python", "py", "ipython", "cpython"], true),
-    };
-    let bare = if numbered { word.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.') } else { word };
-    names.contains(&bare)
+    let names = toolchain(language).map_or(&[][..], |toolchain| toolchain.fence_words());
+    let bare = word.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    names.contains(&word) || names.contains(&bare)
 }
 
 /// All fenced blocks of a reply, in order.

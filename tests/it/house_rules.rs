@@ -9,6 +9,7 @@ use std::{
 const LAYERS: &[&[&str]] = &[
     &["ids"],
     &["domain"],
+    &["languages"],
     &["budget", "selection", "llm"],
     &["prompts", "sandbox", "benchmarks"],
     &["messages"],

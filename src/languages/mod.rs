@@ -1,0 +1,62 @@
+//! What differs from language to language: one file each, and nothing else knows.
+//!
+//! A [`Toolchain`] is facts and texts only: how a language is written in replies, which tools it needs, which commands
+//! build and run a program, where a test text asserts, and how program, tests and harness become one program. It starts
+//! no process; the sandbox runs the commands.
+
+mod commands;
+mod linked;
+mod python;
+/// Syntax trees of programs and tests.
+pub mod syntax;
+
+pub use commands::{BoxCommand, Recipe, SourceFile, Tools, Unit, Wanted};
+pub use linked::{LINKED_CHANNEL, Linked, LinkedHarness, LinkedRequest, LinkedSaid, Testing};
+pub use syntax::TestTextError;
+
+use crate::domain::{Assertion, Language, Limits};
+
+/// A language.
+pub trait Toolchain: Sync {
+    /// Which one.
+    fn language(&self) -> Language;
+
+    /// First words of a fence's info string that mean this language, in lower case, without version numbers.
+    fn fence_words(&self) -> &'static [&'static str];
+
+    /// Limits of one execution where neither the task nor the arrangement says otherwise.
+    fn limits(&self) -> Limits {
+        Limits::default()
+    }
+
+    /// The tools to look for on this machine.
+    fn wanted(&self) -> &'static [Wanted];
+
+    /// What kind of processes judge test code.
+    fn testing(&self) -> Testing<'_>;
+
+    /// A whole program on standard input and output, as files.
+    fn program(&self, text: &str) -> Unit;
+
+    /// How a unit is built and run. Paths in commands are those in the box, where the unit's files lie in the working
+    /// directory.
+    fn recipe(&self, unit: &Unit, tools: &Tools) -> Recipe;
+
+    /// The assertion statements of a test text in source order; each is one test with one verdict. Parsed, never run.
+    ///
+    /// # Errors
+    /// A text that is not of this language, at its first error.
+    fn assertions(&self, tests: &str) -> Result<Vec<Assertion>, TestTextError>;
+
+    /// Calls in a program that end or replace its process, or start others (`exit`, `fork`, `exec`), as written, with
+    /// their lines. A record of a linked program names them.
+    fn exits(&self, program: &str) -> Vec<Assertion>;
+}
+
+/// Every language that the sandbox runs.
+static TOOLCHAINS: &[&dyn Toolchain] = &[&python::Python];
+
+/// The toolchain of a language.
+pub fn toolchain(language: Language) -> Option<&'static dyn Toolchain> {
+    TOOLCHAINS.iter().copied().find(|toolchain| toolchain.language() == language)
+}

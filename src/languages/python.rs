@@ -1,0 +1,52 @@
+use super::{BoxCommand, Recipe, SourceFile, TestTextError, Testing, Toolchain, Tools, Unit, Wanted, syntax::Syntax};
+use crate::domain::{Assertion, Language};
+
+/// CPython 3, whose candidates are forked from a warm interpreter.
+pub(super) struct Python;
+
+impl Toolchain for Python {
+    fn language(&self) -> Language {
+        Language::Python
+    }
+
+    fn fence_words(&self) -> &'static [&'static str] {
+        &["python", "py", "ipython", "cpython"]
+    }
+
+    fn wanted(&self) -> &'static [Wanted] {
+        &[Wanted {
+            name: "python3",
+            variable: "ROLECALL_PYTHON",
+            version: &["--version"],
+            resolve: &[],
+            levels: 2,
+            hint: "install Python 3.8 or later",
+        }]
+    }
+
+    fn testing(&self) -> Testing<'_> {
+        Testing::Forked
+    }
+
+    fn program(&self, text: &str) -> Unit {
+        let path = "program.py".to_owned();
+        let files = vec![SourceFile { path: path.clone(), text: text.to_owned() }];
+        Unit { files, entry: path.clone(), program_file: path }
+    }
+
+    fn recipe(&self, unit: &Unit, tools: &Tools) -> Recipe {
+        let argv = vec![tools.program("python3"), "-S".to_owned(), unit.entry.clone()];
+        let env = vec![("PYTHONHASHSEED".to_owned(), "0".to_owned())];
+        Recipe { run: BoxCommand { argv, env, bounded_addresses: true, deep_stack: false }, ..Recipe::default() }
+    }
+
+    fn assertions(&self, tests: &str) -> Result<Vec<Assertion>, TestTextError> {
+        let syntax = Syntax::of_valid(Language::Python, tree_sitter_python::LANGUAGE, tests)?;
+        let nodes = syntax.nodes().into_iter();
+        Ok(nodes.filter(|node| node.kind() == "assert_statement").map(|node| syntax.listed(node)).collect())
+    }
+
+    fn exits(&self, _: &str) -> Vec<Assertion> {
+        Vec::new() // Never linked with its tests.
+    }
+}
