@@ -84,3 +84,16 @@ pub struct Recipe {
     /// Runs it.
     pub run: BoxCommand,
 }
+
+/// Things built once for a toolchain on this machine, from texts of our own (precompiled headers, libraries).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Preparation {
+    /// Changes with whatever the result depends on: versions, flags, texts.
+    pub key: String,
+    /// Files written into the directory before the commands run.
+    pub files: Vec<SourceFile>,
+    /// Commands run one after another in the directory, by their true paths; each may take minutes.
+    pub commands: Vec<Vec<String>>,
+    /// Variables of their environment, which holds nothing else but PATH and HOME.
+    pub env: Vec<(String, String)>,
+}

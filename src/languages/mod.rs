@@ -10,7 +10,7 @@ mod python;
 /// Syntax trees of programs and tests.
 pub mod syntax;
 
-pub use commands::{BoxCommand, Recipe, SourceFile, Tools, Unit, Wanted};
+pub use commands::{BoxCommand, Preparation, Recipe, SourceFile, Tools, Unit, Wanted};
 pub use linked::{LINKED_CHANNEL, Linked, LinkedHarness, LinkedRequest, LinkedSaid, Testing};
 pub use syntax::TestTextError;
 
@@ -31,6 +31,11 @@ pub trait Toolchain: Sync {
 
     /// The tools to look for on this machine.
     fn wanted(&self) -> &'static [Wanted];
+
+    /// What is built once for these tools before the first program; its directory then is [`Tools::prepared`].
+    fn preparation(&self, _tools: &Tools) -> Option<Preparation> {
+        None
+    }
 
     /// What kind of processes judge test code.
     fn testing(&self) -> Testing<'_>;
