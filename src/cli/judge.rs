@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     args::JudgeArgs,
-    events::Judged,
+    events::{Judged, suspicious},
     exit::{Exit, Failure},
     machine, problems, terminal,
 };
@@ -149,5 +149,9 @@ fn report(entry: &Entry, index: usize, judgements: &[(&'static str, Judgement)],
         }
     }
     terminal::data(&table.to_string());
+    let calls = suspicious(judgements.iter().map(|(_, judgement)| judgement));
+    if !calls.is_empty() {
+        terminal::data(&format!("calls that end, replace or start processes: {}", calls.join("; ")));
+    }
     verdict
 }

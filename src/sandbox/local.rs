@@ -120,6 +120,7 @@ impl LocalSandbox {
             protocol: Protocol::Split,
             limits: job.limits.clone(),
             near_limit: false,
+            suspicious: Vec::new(),
         }
     }
 }

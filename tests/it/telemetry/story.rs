@@ -190,6 +190,7 @@ pub fn report(id: MessageId, candidate: &Arc<Candidate>, passed: usize) -> Arc<E
         protocol: Protocol::Split,
         limits: Limits::default(),
         near_limit: false,
+        suspicious: vec![format!("line 3: exit({SECRET})")],
     };
     Arc::new(ExecutionReport { id, candidate: candidate.clone(), judgement: Arc::new(judgement) })
 }
