@@ -6,6 +6,8 @@
 
 mod commands;
 mod linked;
+/// What a text of a language consists of.
+pub mod outline;
 mod python;
 /// Syntax trees of programs and tests.
 pub mod syntax;
