@@ -67,3 +67,8 @@ static TOOLCHAINS: &[&dyn Toolchain] = &[&python::Python];
 pub fn toolchain(language: Language) -> Option<&'static dyn Toolchain> {
     TOOLCHAINS.iter().copied().find(|toolchain| toolchain.language() == language)
 }
+
+/// Limits of one execution in a language where nothing else is said.
+pub fn limits(language: Language) -> Limits {
+    toolchain(language).map_or_else(Limits::default, Toolchain::limits)
+}

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use super::reader::Reader;
 use crate::{
-    domain::Task,
+    domain::{Language, Task},
     languages::outline::{Outline, Statement, StatementKind, mentions},
 };
 
@@ -15,7 +15,7 @@ pub fn with_preamble(reader: &mut Reader, task: &Task, code: &str, outline: &Out
         return code.to_owned();
     };
     let (kept, dropped): (Vec<&Statement>, Vec<&Statement>) =
-        head.statements.iter().partition(|statement| is_kept(statement, outline));
+        head.statements.iter().partition(|statement| is_kept(task.language, statement, outline));
     let items = lines_of(preamble, &kept, &dropped);
     let mut names = mentions(task.language, code);
     names.extend(mentions(task.language, &items));
@@ -26,14 +26,28 @@ pub fn with_preamble(reader: &mut Reader, task: &Task, code: &str, outline: &Out
     let own_imports = outline.statements.iter().skip_while(|statement| statement.first_line < first_free_line);
     let own_imports = own_imports.take_while(|statement| statement.kind == StatementKind::Import);
     let first_item_line = own_imports.last().map_or(first_free_line, |statement| statement.last_line + 1);
-    insert(&insert(code, first_item_line, &items, "\n\n\n"), first_free_line, &imports, "\n")
+    let code = insert(code, first_item_line, &items, "\n\n\n");
+    let code = insert(&code, first_free_line, &imports, if items.is_empty() { "\n\n" } else { "\n" });
+    insert(&code, 0, &firsts_of(task.language, &head, outline), "\n\n")
 }
 
-/// Whether a statement of the preamble, imports apart, is put on top of the code.
-fn is_kept(statement: &Statement, outline: &Outline) -> bool {
+/// What stands first in the preamble, for code that has nothing of the kind. A `__future__` import of Python is like any
+/// other, since the whole preamble goes to the top there.
+fn firsts_of(language: Language, head: &Outline, outline: &Outline) -> String {
+    let firsts = |outline: &Outline| -> Vec<String> {
+        let statements = outline.statements.iter().filter(|statement| statement.kind == StatementKind::First);
+        statements.map(|statement| statement.text.clone()).collect()
+    };
+    if language == Language::Python || !firsts(outline).is_empty() { String::new() } else { firsts(head).join("\n") }
+}
+
+/// Whether a statement of the preamble is put on top of the code as an item; imports and what must stand first are
+/// looked at elsewhere.
+fn is_kept(language: Language, statement: &Statement, outline: &Outline) -> bool {
     let present = |text: &str| outline.statements.iter().any(|statement| statement.text == text);
     match statement.kind {
         StatementKind::Import => false,
+        StatementKind::First if language != Language::Python => false,
         StatementKind::Text => true,
         _ => {
             let bound = !statement.names.is_empty() && statement.names.iter().all(|name| outline.binds(name));

@@ -94,7 +94,7 @@ fn statement(node: Node<'_>, text: &str) -> Statement {
     Statement {
         kind: kind_of(node),
         names,
-        methods: BTreeSet::new(),
+        methods: Vec::new(),
         imports: Vec::new(),
         first_line: node.start_position().row,
         last_line: node.end_position().row,

@@ -30,12 +30,15 @@ pub fn function_head(language: Language, text: &str, name: &str) -> Option<Funct
         .rev()
         .find_map(|(place, node)| function_named(facts, *node, text, name).map(|function| (place, function)))?;
     let body = nodes_below(function).into_iter().find_map(|node| node.child_by_field_name("body"))?;
+    if !text[body.start_byte()..].starts_with('{') {
+        return None;
+    }
     let start = top[place].start_byte();
-    let signature = text[start..body.start_byte()].trim_end();
+    let signature = text[start..body.start_byte()].to_owned() + "{";
     // What stands above it ends with the last statement there, not with the function's own comment.
     let above = place.checked_sub(1).map(|last| text[..top[last].end_byte()].trim()).unwrap_or_default();
     let preamble = (!above.is_empty()).then(|| format!("{above}\n"));
-    Some(FunctionHead { preamble, signature: format!("{signature} {{") })
+    Some(FunctionHead { preamble, signature })
 }
 
 /// The node that defines the function `name`: `node` itself, or a method of it.

@@ -13,5 +13,5 @@ mod statement;
 
 pub use facts::facts;
 pub use head::{FunctionHead, function_head, text_around_last_method};
-pub use read::{mentions, outline, valid_outline};
+pub use read::{functions, mentions, outline, valid_outline, without_useless_imports};
 pub use statement::{Import, Outline, Statement, StatementKind};

@@ -37,6 +37,38 @@ pub fn valid_outline(language: Language, text: &str) -> Result<Option<Outline>, 
     Ok(of_tree(facts, &syntax, text))
 }
 
+/// The functions of the top level (or the methods of its classes) in the order of the text, which may be broken elsewhere.
+pub fn functions(language: Language, text: &str) -> Vec<String> {
+    let Some(facts) = facts(language) else {
+        return Vec::new();
+    };
+    let Ok(syntax) = Syntax::parse(language, (facts.grammar)(), text) else {
+        return Vec::new();
+    };
+    let mut functions = Vec::new();
+    for node in top_level(&syntax) {
+        if facts.classes.is_empty() {
+            let mut waiting = vec![node];
+            while let Some(node) = waiting.pop() {
+                if facts.transparent.contains(&node.kind()) {
+                    waiting.extend(named_children(node).into_iter().rev());
+                } else if is_function(node) {
+                    functions.extend(statement_names(facts, node, text));
+                }
+            }
+        } else {
+            functions.extend(methods(facts, node).into_iter().map(|method| name_of(method, text).to_owned()));
+        }
+    }
+    functions
+}
+
+fn is_function(node: Node<'_>) -> bool {
+    let value = node.child_by_field_name("value");
+    let kinds = [Some(node), value].into_iter().flatten().map(|node| node.kind());
+    kinds.into_iter().any(|kind| kind.contains("function"))
+}
+
 /// Every name in a text, whatever it stands for.
 pub fn mentions(language: Language, text: &str) -> BTreeSet<String> {
     let syntax = facts(language).and_then(|facts| Syntax::parse(language, (facts.grammar)(), text).ok());
@@ -50,6 +82,33 @@ pub fn mentions(language: Language, text: &str) -> BTreeSet<String> {
         .collect()
 }
 
+/// The text without the imports that nothing in it has a use for, where those are an error of the language or would ask
+/// for libraries. An import statement of which all is used stays as it is written.
+pub fn without_useless_imports(language: Language, text: &str) -> String {
+    let Some(outline) = outline(language, text) else {
+        return text.to_owned();
+    };
+    let imports = || outline.statements.iter().filter(|statement| statement.kind == StatementKind::Import);
+    let is_import = |line: usize| imports().any(|one| (one.first_line..=one.last_line).contains(&line));
+    let lines = || text.split_inclusive('\n').enumerate();
+    let rest: String = lines().filter(|(line, _)| !is_import(*line)).map(|(_, line)| line).collect();
+    let names = mentions(language, &rest);
+    let mut kept = String::new();
+    for (line, source) in lines() {
+        let Some(import) = imports().find(|one| (one.first_line..=one.last_line).contains(&line)) else {
+            kept.push_str(source);
+            continue;
+        };
+        if import.imports.iter().all(|one| one.is_needed(&names)) {
+            kept.push_str(source);
+        } else if import.first_line == line {
+            let needed = import.imports.iter().filter(|one| one.is_needed(&names));
+            kept.extend(needed.map(|one| format!("{}\n", one.text)));
+        }
+    }
+    kept
+}
+
 fn of_tree(facts: &Facts, syntax: &Syntax<'_>, text: &str) -> Option<Outline> {
     let top = top_level(syntax);
     if top.iter().any(|node| is_refused(facts, *node)) {
@@ -60,7 +119,9 @@ fn of_tree(facts: &Facts, syntax: &Syntax<'_>, text: &str) -> Option<Outline> {
     }
     let statements: Vec<Statement> = top.iter().map(|node| statement(facts, *node, text)).collect();
     let runs = match facts.main {
-        Some(main) => statements.iter().any(|one| one.names.contains(main) || one.methods.contains(main)),
+        Some(main) => {
+            statements.iter().any(|one| one.names.contains(main) || one.methods.iter().any(|method| method == main))
+        }
         None => syntax.nodes().iter().any(|node| facts.calls.contains(&node.kind())),
     };
     (!statements.is_empty()).then_some(Outline { statements, runs })

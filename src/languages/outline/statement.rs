@@ -42,8 +42,8 @@ pub struct Statement {
     pub kind: StatementKind,
     /// Names that it binds at the top level.
     pub names: BTreeSet<String>,
-    /// Names of the methods of the classes that it defines, where programs consist of classes.
-    pub methods: BTreeSet<String>,
+    /// Names of the methods of the class that it defines, in their order, where programs consist of classes.
+    pub methods: Vec<String>,
     /// What it imports, one by one, where its kind says so.
     pub imports: Vec<Import>,
     /// First line, from 0.
@@ -73,8 +73,12 @@ impl Outline {
     /// Whether tests can call `name`: a name of the top level, or a method of one of its classes.
     pub fn offers(&self, name: &str) -> bool {
         self.statements.iter().any(|statement| {
-            let names = if statement.methods.is_empty() { &statement.names } else { &statement.methods };
-            names.contains(name)
+            let is_named = |method: &String| method == name;
+            if statement.methods.is_empty() {
+                statement.names.contains(name)
+            } else {
+                statement.methods.iter().any(is_named)
+            }
         })
     }
 
