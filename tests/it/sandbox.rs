@@ -30,7 +30,8 @@ impl Deref for Alone {
 
 pub(crate) async fn sandbox() -> Alone {
     let guard = ALONE.lock().await;
-    let sandbox = LocalSandbox::start(PathBuf::from(env!("CARGO_BIN_EXE_rolecall")), 1).await.unwrap();
+    let sandbox =
+        LocalSandbox::start(PathBuf::from(env!("CARGO_BIN_EXE_rolecall")), 1, &[Language::Python]).await.unwrap();
     Alone { sandbox, _guard: guard }
 }
 
