@@ -5,6 +5,8 @@
 //! no process; the sandbox runs the commands.
 
 mod commands;
+mod cpp;
+mod edits;
 mod linked;
 mod python;
 /// Syntax trees of programs and tests.
@@ -59,7 +61,7 @@ pub trait Toolchain: Sync {
 }
 
 /// Every language that the sandbox runs.
-static TOOLCHAINS: &[&dyn Toolchain] = &[&python::Python];
+static TOOLCHAINS: &[&dyn Toolchain] = &[&python::Python, &cpp::Cpp];
 
 /// The toolchain of a language.
 pub fn toolchain(language: Language) -> Option<&'static dyn Toolchain> {
