@@ -1,9 +1,7 @@
 use super::{exits, harness::CppHarness, test_text::TestText};
 use crate::{
     domain::{Assertion, Language, Limits},
-    languages::{
-        BoxCommand, Preparation, Recipe, SourceFile, TestTextError, Testing, Toolchain, Tools, Unit, Wanted,
-    },
+    languages::{BoxCommand, Preparation, Recipe, SourceFile, TestTextError, Testing, Toolchain, Tools, Unit, Wanted},
 };
 
 /// The file that holds the candidate.
