@@ -42,7 +42,7 @@ pub async fn judge(args: &JudgeArgs) -> Result<Exit, Failure> {
         Some(file) => from_samples(file, &problems)?,
         None => from_files(&args.programs, &problems)?,
     };
-    let sandbox = machine::sandbox().await?;
+    let sandbox = machine::sandbox(&problems).await?;
     let (mut passed, mut failed) = (0, 0);
     // Several at once, reported in the order in which they were given.
     let judged = stream::iter(&entries).map(|entry| judge_one(entry, sandbox.as_ref())).buffered(machine::cores());

@@ -21,6 +21,9 @@ pub struct Isolation {
     pub memory: String,
     /// Whether the candidate had a network name space of its own.
     pub network: bool,
+    /// Version of the kernel's Landlock interface that restricted it; 0 where the kernel has none.
+    #[serde(default)]
+    pub landlock_abi: i32,
 }
 
 /// What one test said.

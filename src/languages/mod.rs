@@ -5,6 +5,8 @@
 //! no process; the sandbox runs the commands.
 
 mod commands;
+mod cpp;
+mod edits;
 mod linked;
 /// What a text of a language consists of.
 pub mod outline;
@@ -61,7 +63,7 @@ pub trait Toolchain: Sync {
 }
 
 /// Every language that the sandbox runs.
-static TOOLCHAINS: &[&dyn Toolchain] = &[&python::Python];
+static TOOLCHAINS: &[&dyn Toolchain] = &[&python::Python, &cpp::Cpp];
 
 /// The toolchain of a language.
 pub fn toolchain(language: Language) -> Option<&'static dyn Toolchain> {
