@@ -7,6 +7,9 @@ use crate::{
 /// The package of programs and tests in Go.
 const GO_PACKAGE: &str = "package main\n";
 
+/// Packages that some records use and import nowhere: upstream's tool adds what is lacking.
+const GO_STANDARD: &str = "import (\n\"fmt\"\n\"math\"\n\"sort\"\n\"strconv\"\n\"strings\"\n)\n";
+
 /// The first word of the ids of HumanEval-X, and of what is made from it.
 pub(super) fn id_prefix(language: Language) -> &'static str {
     match language {
@@ -57,23 +60,30 @@ pub(super) fn program(record: &Record, language: Language, body: &str) -> Result
     Ok(without_useless_imports(language, &go_program(record, &body)?))
 }
 
-/// A program in Go with every import that its record knows of.
+/// A program in Go with every import of its record, and what else it uses of the tests' imports and of [`GO_STANDARD`].
 fn go_program(record: &Record, body: &str) -> Result<String, BenchmarkError> {
     let (prompt, imports) = (record.code("prompt")?, record.code("import")?);
-    let more = imports_besides(&record.code("test_setup")?, &imports);
     let prompt = prompt.replacen(imports.trim(), "", 1);
+    let rest = format!("{}{body}", prompt.trim_start());
+    let more = imports_besides(&[&record.code("test_setup")?, GO_STANDARD], &imports, &rest);
     let imports = imports.trim();
-    Ok(format!("{GO_PACKAGE}\n{imports}\n{more}\n{}{body}", prompt.trim_start()))
+    Ok(format!("{GO_PACKAGE}\n{imports}\n{more}\n{rest}"))
 }
 
-/// The imports of `text`, a line each, that `others` does not have.
-fn imports_besides(text: &str, others: &str) -> String {
-    let imports = |text: &str| -> Vec<String> {
+/// The imports of `texts`, a line each, that `own` does not have and `rest` has a use for.
+fn imports_besides(texts: &[&str], own: &str, rest: &str) -> String {
+    let imports = |text: &str| {
         let statements = outline(Language::Go, text).map(|outline| outline.statements).unwrap_or_default();
-        statements.into_iter().flat_map(|statement| statement.imports).map(|import| import.text).collect()
+        statements.into_iter().flat_map(|statement| statement.imports)
     };
-    let others = imports(others);
-    imports(text).iter().filter(|import| !others.contains(import)).map(|import| format!("{import}\n")).collect()
+    let mentioned = mentions(Language::Go, rest);
+    let mut lines: Vec<String> = Vec::new();
+    for import in texts.iter().flat_map(|text| imports(text)).filter(|import| import.is_needed(&mentioned)) {
+        if !lines.contains(&import.text) && imports(own).all(|other| other.text != import.text) {
+            lines.push(import.text);
+        }
+    }
+    lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// The test text in field `field`. In Go, what stands above it is in `test_setup`; upstream, program and tests are one file
@@ -84,7 +94,7 @@ pub(super) fn tests(record: &Record, language: Language, field: &str) -> Result<
         return Ok(tests);
     }
     let setup = record.code("test_setup")?;
-    let more = imports_besides(&record.code("import")?, &setup);
+    let more = imports_besides(&[&record.code("import")?, GO_STANDARD], &setup, &tests);
     Ok(without_useless_imports(language, &format!("{}\n{more}\n{}", setup.trim(), tests.trim_start())))
 }
 

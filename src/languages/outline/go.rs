@@ -17,7 +17,8 @@ pub(super) static FACTS: Facts = Facts {
     line_starts: &["package ", "import ", "func ", "type ", "var ", "const ", "return "],
 };
 
-/// Each package. An import that is not used is an error in Go, so each is needed only for its own name.
+/// Each package. An import that is not used is an error in Go, so each is needed only for its own name with a dot: a
+/// parameter may be called `strings` too.
 fn imported(node: Node<'_>, text: &str) -> Vec<Import> {
     let specs = nodes_below(node).into_iter().filter(|node| node.kind() == "import_spec");
     specs
@@ -30,7 +31,7 @@ fn imported(node: Node<'_>, text: &str) -> Vec<Import> {
                 Some(name) => Some(name.to_owned()),
                 None => Some(package_name(path.trim_matches(['"', '`'])).to_owned()),
             };
-            let needed_for = name.iter().cloned().collect();
+            let needed_for = name.iter().map(|name| format!("{name}.")).collect();
             Some(Import { name, text: statement, needed_for })
         })
         .collect()

@@ -69,17 +69,22 @@ fn is_function(node: Node<'_>) -> bool {
     kinds.into_iter().any(|kind| kind.contains("function"))
 }
 
-/// Every name in a text, whatever it stands for.
+/// Every name in a text, whatever it stands for; a name with a dot behind it is listed with the dot too.
 pub fn mentions(language: Language, text: &str) -> BTreeSet<String> {
     let syntax = facts(language).and_then(|facts| Syntax::parse(language, (facts.grammar)(), text).ok());
     let Some(syntax) = syntax else {
         return BTreeSet::new();
     };
     let nodes = syntax.nodes().into_iter();
-    nodes
-        .filter(|node| node.child_count() == 0 && node.kind().ends_with("identifier"))
-        .map(|node| syntax.source(node).to_owned())
-        .collect()
+    let mut names = BTreeSet::new();
+    for node in nodes.filter(|node| node.child_count() == 0 && node.kind().ends_with("identifier")) {
+        let name = syntax.source(node).to_owned();
+        if text[node.end_byte()..].starts_with('.') {
+            names.insert(format!("{name}."));
+        }
+        names.insert(name);
+    }
+    names
 }
 
 /// The text without the imports that nothing in it has a use for, where those are an error of the language or would ask

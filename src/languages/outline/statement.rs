@@ -24,7 +24,7 @@ pub struct Import {
     pub name: Option<String>,
     /// A statement that imports this alone.
     pub text: String,
-    /// It is of use only to a program that mentions one of these names; empty: to any.
+    /// It is of use only to a program that mentions one of these names, as [`super::mentions`] lists them; empty: to any.
     pub needed_for: Vec<String>,
 }
 
