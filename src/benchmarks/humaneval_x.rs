@@ -49,7 +49,7 @@ impl Benchmark for HumanEvalX {
 
     fn read(&self, path: &Path, language: Language, feedback: FeedbackSet) -> Result<Vec<Problem>, BenchmarkError> {
         let names = file_names("humaneval", language);
-        let path = data_file(path, &format!("{} file for {language}", self.name()), &[&names])?;
+        let path = data_file(path, &format!("{} file for {}", self.name(), language.title()), &[&names])?;
         let mut records = read_records(&path)?;
         records.retain(|record| !record.string("task_id").is_ok_and(|id| LEFT_OUT.contains(&id)));
         problems(&records, feedback, |record| self.problem(record, language))
