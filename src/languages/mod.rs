@@ -8,6 +8,8 @@ mod commands;
 mod cpp;
 mod edits;
 mod linked;
+/// What a text of a language consists of.
+pub mod outline;
 mod python;
 /// Syntax trees of programs and tests.
 pub mod syntax;
@@ -66,4 +68,9 @@ static TOOLCHAINS: &[&dyn Toolchain] = &[&python::Python, &cpp::Cpp];
 /// The toolchain of a language.
 pub fn toolchain(language: Language) -> Option<&'static dyn Toolchain> {
     TOOLCHAINS.iter().copied().find(|toolchain| toolchain.language() == language)
+}
+
+/// Limits of one execution in a language where nothing else is said.
+pub fn limits(language: Language) -> Limits {
+    toolchain(language).map_or_else(Limits::default, Toolchain::limits)
 }
