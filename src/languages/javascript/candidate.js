@@ -13,7 +13,7 @@ class Candidate {
     this.job = job;
     this.channel = channel;
     this.asked = null;
-    this.handles = [];
+    this.handles = bare([]);
     this.handleNumbers = new Map();
     this.given = new Map();
     this.settled = new Map();
@@ -73,7 +73,7 @@ class Candidate {
       const callback = mapGet(this.given, value);
       if (callback !== undefined) return ["cb", callback];
       const name = mapGet(BUILT_IN, value);
-      return name === undefined ? this.handle(value, "function") : ["g", name];
+      return name === undefined ? this.handle(value, nameOf(value)) : ["g", name];
     }
     if (isProxy(value)) return this.handle(value, "Proxy");
     if (isPromise(value)) return this.promised(value, table);
@@ -82,7 +82,7 @@ class Candidate {
       return known || isPlain(value) ? null : this.handle(value, "Object");
     }
     const maker = prototype !== null && getOwnPropertyDescriptor(prototype, "constructor")?.value;
-    const name = typeof maker === "function" ? `${maker.name}` : "Object";
+    const name = typeof maker === "function" ? nameOf(maker) : "Object";
     if (name in this.support && isPlain(value)) return table.fields(["n", name], value);
     return table.carried(value, prototype) ?? this.handle(value, name);
   }
@@ -92,7 +92,7 @@ class Candidate {
     if (number === undefined) {
       number = this.handles.length;
       mapSet(this.handleNumbers, value, number);
-      append(this.handles, value);
+      this.handles[number] = value;
     }
     return ["h", number, wellFormed(name), typeof value === "function"];
   }
@@ -163,12 +163,12 @@ class Candidate {
     try {
       const table = new Table(this, work.objects);
       const ok = table.put(work.result);
-      const changed = [];
+      const changed = bare([]);
       for (let number = 0; number < request.rows.length; number++) {
         const row = request.rows[number];
         if (!isOneOf(MUTABLE, row[0])) continue;
         const now = table.describe(work.objects[number], true);
-        if (write(now) !== write(row)) append(changed, [number, now]);
+        if (write(now) !== write(row)) changed[changed.length] = [number, now];
       }
       reply = { ok, rows: table.rows(table.known), changed };
     } catch (error) {
@@ -178,7 +178,8 @@ class Candidate {
   }
 
   fail(request, error) {
-    this.reply(request.id, error instanceof Unsupported ? { unsupported: error.message } : { raised: raised(error) });
+    const ours = isNativeError(error) && getPrototypeOf(error) === Unsupported.prototype;
+    this.reply(request.id, ours ? { unsupported: error.message } : { raised: raised(error) });
   }
 
   reply(id, reply) {
@@ -190,8 +191,8 @@ class Candidate {
   /** Asks the tests to call one of their functions; answers what they ask meanwhile. */
   callBack(number, values) {
     const table = new Table(this);
-    const args = [];
-    for (let at = 0; at < values.length; at++) append(args, table.put(values[at]));
+    const args = bare([]);
+    for (let at = 0; at < values.length; at++) args[at] = table.put(values[at]);
     this.reply(this.asked, { back: number, args, rows: table.rows() });
     for (;;) {
       const request = this.channel.receive();
@@ -211,8 +212,8 @@ class Candidate {
   perform(request) {
     const reader = new Reader(this);
     reader.add(0, request.rows);
-    const args = [];
-    for (let at = 0; at < request.args.length; at++) append(args, reader.get(request.args[at]));
+    const args = bare([]);
+    for (let at = 0; at < request.args.length; at++) args[at] = reader.get(request.args[at]);
     const target = typeof request.on === "string" ? this.named(request.on) : this.handles[request.on];
     return { result: this.act(request.do, target, args, reader.get(request.self)), objects: reader.objects };
   }
@@ -240,6 +241,12 @@ function setHidden(object, name, value) {
   defineProperty(object, name, { __proto__: null, value, writable: true, configurable: true });
 }
 
+/** The name of a function or class. */
+function nameOf(maker) {
+  const name = isProxy(maker) ? undefined : getOwnPropertyDescriptor(maker, "name")?.value;
+  return typeof name === "string" && name !== "" ? slice(name, 0, 200) : "function";
+}
+
 /** Whether an object holds nothing but values: no function, accessor or symbol, which could act where it arrives. */
 function isPlain(value) {
   const keys = ownKeys(value);
@@ -261,7 +268,7 @@ function raised(error) {
     const text = kind === "string" ? error : simple ? `${error}` : shown(error);
     return { name: error === null ? "null" : kind, base, text: slice(wellFormed(text), 0, 2000), line: null, errno: null };
   }
-  const [base, name, text, line] = described(error);
+  const { base, name, text, line } = described(error);
   const { code, errno } = error;
   const number = code === "ERR_WORKER_INIT_FAILED" ? 11 : typeof errno === "number" && errno < 0 ? -errno : null;
   const memory = base === "RangeError" && matchIn(/^Array buffer allocation failed/, text) !== null;

@@ -13,7 +13,7 @@ const MAX_BYTES = 4 << 20;
 
 const { apply, construct, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
 const { isArray } = Array;
-const { is: same, keys: keysOf } = Object;
+const { hasOwn, is: same, keys: keysOf, setPrototypeOf } = Object;
 const quote = JSON.stringify;
 const parse = JSON.parse;
 const {
@@ -35,7 +35,6 @@ const setClear = uncurried(Set.prototype.clear);
 const setForEach = uncurried(Set.prototype.forEach);
 const getTime = uncurried(Date.prototype.getTime);
 const setTime = uncurried(Date.prototype.setTime);
-const hasOwn = uncurried(Object.prototype.hasOwnProperty);
 const isEnumerable = uncurried(Object.prototype.propertyIsEnumerable);
 const then = uncurried(Promise.prototype.then);
 const hexOf = uncurried(BigInt.prototype.toString);
@@ -111,9 +110,9 @@ function write(value) {
   return `{${text}}`;
 }
 
-/** Puts an item at the end of an array, whatever stands in the way on its prototype. */
-function append(list, item) {
-  defineProperty(list, list.length, { __proto__: null, value: item, writable: true, enumerable: true, configurable: true });
+/** An array without a prototype: what a program hangs on that of all arrays cannot catch what is put in. */
+function bare(items) {
+  return setPrototypeOf(items, null);
 }
 
 /** Makes `key` an ordinary own property. */
@@ -126,10 +125,10 @@ function setField(object, key, value) {
 class Table {
   constructor(owner, objects = []) {
     this.owner = owner;
-    this.objects = [];
+    this.objects = bare([]);
     this.numbers = new Map();
     for (let at = 0; at < objects.length; at++) {
-      append(this.objects, objects[at]);
+      this.objects[at] = objects[at];
       if (objects[at] !== NOTHING) mapSet(this.numbers, objects[at], at);
     }
     this.known = this.objects.length;
@@ -156,15 +155,15 @@ class Table {
     if (number === undefined) {
       number = this.objects.length;
       mapSet(this.numbers, value, number);
-      append(this.objects, value);
+      this.objects[number] = value;
     }
     return [number];
   }
 
   /** Descriptions of all objects from `start` on, including those that describing them adds. */
   rows(start = 0) {
-    const rows = [];
-    while (start + rows.length < this.objects.length) append(rows, this.describe(this.objects[start + rows.length], false));
+    const rows = bare([]);
+    while (start + rows.length < this.objects.length) rows[rows.length] = this.describe(this.objects[start + rows.length], false);
     return rows;
   }
 
@@ -179,15 +178,20 @@ class Table {
 
   carried(value, prototype) {
     if (isArray(value)) return prototype === Array.prototype ? this.list(value) : null;
-    if (prototype === OBJECT || prototype === null) return this.fields([prototype === null ? "o0" : "o"], value);
+    if (prototype === OBJECT || prototype === null) return this.fields(bare([prototype === null ? "o0" : "o"]), value);
     if (isMap(value) && prototype === Map.prototype) {
-      const row = ["m"];
-      mapForEach(value, (item, key) => { append(row, this.put(key)); append(row, this.put(item)); });
+      const row = bare(["m"]);
+      mapForEach(value, (item, key) => {
+        row[row.length] = this.put(key);
+        row[row.length] = this.put(item);
+      });
       return row;
     }
     if (isSet(value) && prototype === Set.prototype) {
-      const row = ["s"];
-      setForEach(value, (item) => append(row, this.put(item)));
+      const row = bare(["s"]);
+      setForEach(value, (item) => {
+        row[row.length] = this.put(item);
+      });
       return row;
     }
     if (isDate(value) && prototype === Date.prototype) return ["d", this.put(getTime(value))];
@@ -198,7 +202,10 @@ class Table {
       const name = classNamed(BYTES, prototype);
       return name && ["t", name, textOf(bytesOf(value), "latin1")];
     }
-    if (isNativeError(value)) return ["er", ...described(value)];
+    if (isNativeError(value)) {
+      const { base, name, text, line } = described(value);
+      return ["er", base, name, text, line];
+    }
     if (isNumberObject(value) || isStringObject(value) || isBooleanObject(value)) {
       const name = classNamed(BOXES, prototype);
       return name && ["bx", name, this.put(apply(BOXES[name].prototype.valueOf, value, []))];
@@ -210,11 +217,11 @@ class Table {
   list(value) {
     const { length } = value;
     if (length > MAX_LENGTH) throw new Unsupported(`an array of more than ${MAX_LENGTH} items`);
-    const row = ["a", length];
+    const row = bare(["a", length]);
     let holes = 0;
     for (let at = 0; at < length; at++) {
       const present = hasOwn(value, at);
-      append(row, present ? this.put(value[at]) : ["v", "hole"]);
+      row[at + 2] = present ? this.put(value[at]) : ["v", "hole"];
       if (!present) holes++;
     }
     const keys = ownKeys(value);
@@ -230,19 +237,19 @@ class Table {
 
   field(row, value, key) {
     if (typeof key !== "string" || !isEnumerable(value, key)) return;
-    append(row, key);
-    append(row, this.put(value[key]));
+    row[row.length] = key;
+    row[row.length] = this.put(value[key]);
   }
 
   /** The items that are left in an iterator. */
   drained(iterator) {
-    const row = ["it"];
+    const row = bare(["it"]);
     for (;;) {
       const step = iterator.next();
       if (isPromise(step)) throw new Unsupported("an asynchronous iterator cannot be compared with the tests' values");
       if (step.done) return row;
       if (row.length > MAX_ITEMS) throw new Unsupported(`an iterator of more than ${MAX_ITEMS} items`);
-      append(row, this.put(step.value));
+      row[row.length] = this.put(step.value);
     }
   }
 }
@@ -272,13 +279,18 @@ function described(error) {
     }
   };
   let name = read("name");
-  if (name === base && base !== null) {
+  if (name === base || name === "") {
     // Most classes of errors leave the name as it is; the class says more.
     const maker = read("constructor") && error.constructor;
     if (typeof maker === "function" && typeof maker.name === "string" && maker.name !== "") name = wellFormed(maker.name);
   }
   const line = matchIn(/program\.js:(\d{1,9})/, read("stack"));
-  return [base ?? "Error", slice(name, 0, 200), slice(read("message"), 0, 2000), line === null ? null : +line[1]];
+  return {
+    base: base ?? "Error",
+    name: slice(name || "Error", 0, 200),
+    text: slice(read("message"), 0, 2000),
+    line: line === null ? null : +line[1],
+  };
 }
 
 /** Text without halves of characters, which not every reader of JSON takes. */

@@ -3,7 +3,7 @@ const MUTABLE = ["a", "o", "o0", "m", "s", "d", "t", "n"];
 
 /** Rebuilds values. Objects that exist already are changed in place. Whatever is not well formed is unsupported. */
 class Reader {
-  constructor(owner, objects = []) {
+  constructor(owner, objects = bare([])) {
     this.owner = owner;
     this.objects = objects;
     this.rows = new Map();
@@ -12,10 +12,10 @@ class Reader {
   /** Takes in descriptions numbered from `start` and new descriptions of objects that exist. */
   add(start, rows, changed = []) {
     if (start !== this.objects.length) throw new Unsupported("the table does not follow on");
-    const numbers = [];
+    const numbers = bare([]);
     for (let at = 0; at < rows.length; at++) {
-      append(this.objects, NOTHING);
-      append(numbers, start + at);
+      this.objects[start + at] = NOTHING;
+      numbers[at] = start + at;
       mapSet(this.rows, start + at, rows[at]);
     }
     for (let at = 0; at < rows.length; at++) {
@@ -25,7 +25,7 @@ class Reader {
     for (let at = 0; at < changed.length; at++) {
       const [number, row] = changed[at];
       if (!(number >= 0 && number < start) || !isOneOf(MUTABLE, row[0])) throw new Unsupported("only mutable values can change");
-      append(numbers, number);
+      numbers[numbers.length] = number;
       mapSet(this.rows, number, row);
     }
     for (let at = 0; at < numbers.length; at++) {
@@ -43,7 +43,7 @@ class Reader {
     }
     switch (ref[0]) {
       case "i": {
-        const [, digits] = ref;
+        const digits = ref[1];
         return digits[0] === "-" ? -BigInt(`0x${slice(digits, 1)}`) : BigInt(`0x${digits}`);
       }
       case "f":
@@ -56,7 +56,7 @@ class Reader {
 
   /** Makes an immutable object after those that it holds, without recursion. */
   build(number) {
-    const stack = [number];
+    const stack = bare([number]);
     const opened = new Set();
     while (stack.length > 0) {
       const top = stack[stack.length - 1];
@@ -68,7 +68,7 @@ class Reader {
       const before = stack.length;
       for (let at = 1; at < row.length; at++) {
         const ref = row[at];
-        if (isArray(ref) && ref.length === 1 && this.objects[ref[0]] === NOTHING) append(stack, ref[0]);
+        if (isArray(ref) && ref.length === 1 && this.objects[ref[0]] === NOTHING) stack[stack.length] = ref[0];
       }
       if (stack.length === before) {
         this.objects[top] = this.immutable(row);
@@ -80,36 +80,34 @@ class Reader {
   }
 
   immutable(row) {
-    const [tag, first, second] = row;
-    switch (tag) {
+    switch (row[0]) {
       case "re": {
-        const expression = construct(RegExp, [first, second]);
+        const expression = construct(RegExp, [row[1], row[2]]);
         expression.lastIndex = this.get(row[3]);
         return expression;
       }
       case "er":
-        return rebuilt({ base: first, name: second, text: row[3], line: row[4] });
+        return rebuilt({ base: row[1], name: row[2], text: row[3], line: row[4] });
       case "bx":
-        return Object(this.get(second));
+        return Object(this.get(row[2]));
       case "g":
-        return mapGet(BUILT_IN_BY_NAME, first);
+        return mapGet(BUILT_IN_BY_NAME, row[1]);
       case "it":
         return this.iterator(row);
     }
-    return this.owner.foreignValue(tag, row, this);
+    return this.owner.foreignValue(row[0], row, this);
   }
 
   iterator(row) {
-    const items = [];
-    for (let at = 1; at < row.length; at++) append(items, this.get(row[at]));
+    const items = bare([]);
+    for (let at = 1; at < row.length; at++) items[at - 1] = this.get(row[at]);
     return (function* () {
       for (let at = 0; at < items.length; at++) yield items[at];
     })();
   }
 
   shell(row) {
-    const [tag, name, text] = row;
-    switch (tag) {
+    switch (row[0]) {
       case "a":
         return [];
       case "o":
@@ -123,9 +121,9 @@ class Reader {
       case "d":
         return new Date(0);
       case "t":
-        return this.bytes(name, text);
+        return this.bytes(row[1], row[2]);
     }
-    return this.owner.instance(name);
+    return this.owner.instance(row[1]);
   }
 
   bytes(name, text) {
@@ -221,15 +219,15 @@ class Channel {
 
   /** The next message, or null at the end. */
   receive() {
-    const chunks = [];
+    const chunks = bare([]);
     for (let chunk = this.pending; ; ) {
       const end = indexOf(chunk, 10);
       if (end >= 0) {
-        append(chunks, subarray(chunk, 0, end));
+        chunks[chunks.length] = subarray(chunk, 0, end);
         this.pending = subarray(chunk, end + 1);
         return parse(textOf(concatenate(chunks)));
       }
-      append(chunks, chunk);
+      chunks[chunks.length] = chunk;
       const buffer = allocate(1 << 16);
       const count = readSync(this.descriptor, buffer, 0, 1 << 16, null);
       if (count === 0) return null;

@@ -25,7 +25,7 @@ class Asking extends Run {
       deleteProperty: opaque,
       defineProperty: opaque,
       getOwnPropertyDescriptor: opaque,
-      getPrototypeOf: opaque,
+      getPrototypeOf: callable ? getPrototypeOf : opaque,
       setPrototypeOf: opaque,
     });
     REMOTES.set(proxy, { on, name });
@@ -61,6 +61,7 @@ class Asking extends Run {
   /** Has the candidate do something and gives what came of it. */
   ask(action, on, args, self) {
     if (this.quiet) throw new Unsupported("not now");
+    this.lookUpClasses();
     const table = new Table(this);
     const request = { id: this.asked, do: action, on, named: {} };
     try {
@@ -121,8 +122,7 @@ class Asking extends Run {
       resume.ok = table.put(result);
       resume.rows = table.rows();
     } catch (error) {
-      const [base, name, text] = isNativeError(error) ? described(error) : ["Error", "Error", `${error}`];
-      resume.raised = { base, name, text };
+      resume.raised = isNativeError(error) ? described(error) : { base: "Error", name: "Error", text: `${error}` };
     }
     return resume;
   }
@@ -145,14 +145,9 @@ class Asking extends Run {
     }
     if (isProxy(value)) return null;
     for (const name in this.support) {
-      if (getPrototypeOf(value) === this.kind(name).prototype) return table.fields(["n", name], value);
+      if (getPrototypeOf(value) === this.support[name].prototype) return table.fields(["n", name], value);
     }
     return null;
-  }
-
-  /** The class of this name: that of the tests where they have one of their own. */
-  kind(name) {
-    return typeof globalThis[name] === "function" ? globalThis[name] : this.support[name];
   }
 
   foreignValue(tag, row, reader) {
@@ -179,7 +174,20 @@ class Asking extends Run {
 
   instance(name) {
     if (!(name in this.support)) throw new Unsupported(`a ${name} that the tests do not know`);
-    return { __proto__: this.kind(name).prototype };
+    return { __proto__: this.support[name].prototype };
+  }
+
+  /** The support classes: those of the tests where they define them themselves. */
+  lookUpClasses() {
+    for (const { name, script } of this.lookUps) {
+      let kind;
+      try {
+        kind = script.runInThisContext();
+      } catch {
+        continue; // The tests have not come to their own definition yet.
+      }
+      if (typeof kind === "function") this.support[name] = kind;
+    }
   }
 }
 

@@ -6,6 +6,7 @@ const assert = require("assert");
 
 const MAX_TEXT = 2_000;
 const MAX_SHOWN_ITEMS = 200_000;
+const SHOWN = { breakLength: Infinity, compact: true, maxArrayLength: 1_000, maxStringLength: 3_000 };
 const MAX_REQUEST = 8 << 20;
 
 /** What keeps an assertion from being judged: the candidate's process ended, or a value cannot be compared. */
@@ -35,6 +36,7 @@ class Run {
     this.suite = request.code;
     this.channel = channel;
     this.support = { __proto__: null };
+    this.lookUps = [];
     this.current = null;
     this.passed = new Set();
     this.failed = new Set();
@@ -53,7 +55,7 @@ class Run {
 
   /** A condition that must count as true. */
   holds(number, wants, condition) {
-    this.judge(number, () => this.end(number, plainly(this.last = condition()), { wants }));
+    this.judge(number, () => this.end(number, plainly(condition()), { wants }));
   }
 
   /** A comparison that must hold. */
@@ -79,7 +81,7 @@ class Run {
   }
 
   async holdsLater(number, wants, condition) {
-    await this.judgeLater(number, async () => this.end(number, plainly(this.last = await condition()), { wants }));
+    await this.judgeLater(number, async () => this.end(number, plainly(await condition()), { wants }));
   }
 
   async compareLater(number, how, swapped, left, right) {
@@ -206,7 +208,7 @@ class Run {
     this.quiet = true;
     try {
       const depth = spreads(value) ? 2 : 100;
-      return cut(wellFormed(inspect(value, { depth, breakLength: Infinity, maxArrayLength: 1_000, maxStringLength: 3_000 })));
+      return cut(wellFormed(inspect(value, { ...SHOWN, depth })));
     } catch (error) {
       return `a value whose text failed: ${error.name}`;
     } finally {
@@ -220,7 +222,9 @@ class Run {
     const { entry, support, preamble } = this.request;
     for (const [name, value] of definitions(support ?? "", "support.js")) {
       setGlobal(name, value);
-      if (typeof value === "function") this.support[name] = value;
+      if (typeof value !== "function") continue;
+      this.support[name] = value;
+      this.lookUps.push({ name, script: new Script(name) });
     }
     const require = createRequire("/tmp/tests.js");
     for (const [name, value] of Object.entries({ require, module: { exports: {} }, assert, __rolecall: this })) setGlobal(name, value);
