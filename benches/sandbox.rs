@@ -46,7 +46,8 @@ fn median(mut values: Vec<f64>) -> f64 {
 
 #[tokio::main]
 async fn main() {
-    let sandbox = LocalSandbox::start(PathBuf::from(env!("CARGO_BIN_EXE_rolecall")), 1).await.unwrap();
+    let sandbox =
+        LocalSandbox::start(PathBuf::from(env!("CARGO_BIN_EXE_rolecall")), 1, &[Language::Python]).await.unwrap();
     let never = CancellationToken::new();
     let (mut judged, mut plain) = (Vec::new(), Vec::new());
     for round in 0..ROUNDS {

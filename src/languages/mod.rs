@@ -5,6 +5,8 @@
 //! no process; the sandbox runs the commands.
 
 mod commands;
+mod cpp;
+mod edits;
 mod javascript;
 mod linked;
 mod python;
@@ -71,7 +73,7 @@ pub trait Toolchain: Sync {
 }
 
 /// Every language that the sandbox runs.
-static TOOLCHAINS: &[&dyn Toolchain] = &[&python::Python, &javascript::JavaScript];
+static TOOLCHAINS: &[&dyn Toolchain] = &[&python::Python, &cpp::Cpp, &javascript::JavaScript];
 
 /// The toolchain of a language.
 pub fn toolchain(language: Language) -> Option<&'static dyn Toolchain> {

@@ -74,11 +74,6 @@ impl<'a> Syntax<'a> {
         self.tree.root_node()
     }
 
-    /// The whole text.
-    pub fn text(&self) -> &'a str {
-        self.text
-    }
-
     /// The source text of `node`.
     pub fn source(&self, node: Node<'_>) -> &'a str {
         &self.text[node.byte_range()]

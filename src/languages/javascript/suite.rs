@@ -5,6 +5,7 @@ use tree_sitter::Node;
 
 use crate::languages::{
     TestTextError,
+    edits::Edits,
     syntax::{Syntax, line_of, named_children, nodes_below},
 };
 
@@ -108,7 +109,6 @@ impl<'t, 'a> Suite<'t, 'a> {
         for (number, node) in asserting(syntax).into_iter().enumerate() {
             suite.rewrite(number, node)?;
         }
-        suite.edits.sort_by_key(|(range, _)| (range.start, range.end));
         Ok(suite)
     }
 
@@ -149,7 +149,7 @@ impl<'t, 'a> Suite<'t, 'a> {
             if place > 0 {
                 text = format!("), {open}");
             }
-            self.replace(at..part.start_byte(), text.clone());
+            self.edits.push((at..part.start_byte(), text.clone()));
             at = part.end_byte();
         }
         let rest = match parts.len() {
@@ -157,15 +157,8 @@ impl<'t, 'a> Suite<'t, 'a> {
             1 if action == "throws" => format!("), {open}undefined"),
             _ => String::new(),
         };
-        self.replace(at..node.end_byte(), format!("{rest})){after}"));
+        self.edits.push((at..node.end_byte(), format!("{rest})){after}")));
         Ok(())
-    }
-
-    /// Replaces a part of the text; lines that go are put back as empty ones.
-    fn replace(&mut self, range: Range<usize>, mut text: String) {
-        let lines = self.syntax.text()[range.clone()].matches('\n').count();
-        text.push_str(&"\n".repeat(lines));
-        self.edits.push((range, text));
     }
 
     fn comparison(&self, node: Node<'t>) -> Option<(Node<'t>, &'a str, Node<'t>)> {
@@ -181,16 +174,14 @@ impl<'t, 'a> Suite<'t, 'a> {
         COMPARISONS.contains(&sign).then_some((sides.0, sign, sides.1))
     }
 
+    /// The text of a node with its assertions rewritten; lines that they lose are put back as empty ones.
     fn rewritten(&self, node: Node<'_>) -> String {
-        let mut text = String::new();
         let whole = node.byte_range();
-        let mut at = whole.start;
-        for (range, new) in self.edits.iter().filter(|(edit, _)| whole.start <= edit.start && edit.end <= whole.end) {
-            text.push_str(&self.syntax.text()[at..range.start]);
-            text.push_str(new);
-            at = range.end;
+        let mut edits = Edits::of(self.syntax.source(node));
+        for (range, text) in self.edits.iter().filter(|(edit, _)| whole.start <= edit.start && edit.end <= whole.end) {
+            edits.replace(range.start - whole.start..range.end - whole.start, text.clone());
         }
-        text + &self.syntax.text()[at..whole.end]
+        edits.apply()
     }
 
     /// The suite as the tests' server reads it.

@@ -210,6 +210,11 @@ function definitions(text, file) {
   return found.filter(([, value]) => value !== undefined);
 }
 
+/** A message as the bytes of a line. */
+function lineOf(message) {
+  return bytesFrom(`${write(message)}\n`);
+}
+
 /** JSON lines over one descriptor. */
 class Channel {
   constructor(descriptor) {
@@ -236,11 +241,10 @@ class Channel {
   }
 
   send(message) {
-    this.sendText(write(message));
+    this.sendBytes(lineOf(message));
   }
 
-  sendText(text) {
-    const bytes = bytesFrom(`${text}\n`);
+  sendBytes(bytes) {
     for (let at = 0; at < bytes.length; ) at += writeSync(this.descriptor, bytes, at, bytes.length - at, null);
   }
 }

@@ -1,31 +1,28 @@
 use serde_json::Value;
 
-use super::{
+use super::suite::{Suite, asserting};
+use crate::domain::{Assertion, Language, Limits};
+use crate::languages::{
     BoxCommand, Preparation, Recipe, SourceFile, TestTextError, Testing, Toolchain, Tools, Unit, Wanted, syntax::Syntax,
 };
-use crate::domain::{Assertion, Language, Limits};
-
-mod suite;
-
-use suite::Suite;
 
 /// The candidate's server.
 const CANDIDATE: &str = concat!(
-    include_str!("javascript/codec.js"),
-    include_str!("javascript/reader.js"),
-    include_str!("javascript/candidate.js"),
+    include_str!("../harness/javascript/codec.js"),
+    include_str!("../harness/javascript/reader.js"),
+    include_str!("../harness/javascript/candidate.js"),
 );
 
 /// The tests' server.
 const TESTS: &str = concat!(
-    include_str!("javascript/codec.js"),
-    include_str!("javascript/reader.js"),
-    include_str!("javascript/tester.js"),
-    include_str!("javascript/remote.js"),
+    include_str!("../harness/javascript/codec.js"),
+    include_str!("../harness/javascript/reader.js"),
+    include_str!("../harness/javascript/tester.js"),
+    include_str!("../harness/javascript/remote.js"),
 );
 
 /// What stands for the one package of npm that a public data set asks for.
-const MD5: &str = include_str!("javascript/js-md5.js");
+const MD5: &str = include_str!("../harness/javascript/js-md5.js");
 
 /// How Node.js is started: a heap that leaves room for the rest in 512 MiB, the stack that a box grants (64 MiB, less
 /// what the system takes of it), the same random numbers and orders every time, and nothing said but errors.
@@ -33,7 +30,7 @@ const FLAGS: &[&str] =
     &["--max-old-space-size=384", "--stack-size=60000", "--random-seed=1", "--hash-seed=1", "--no-warnings"];
 
 /// JavaScript as Node.js runs it; candidate and tests in two processes.
-pub(super) struct JavaScript;
+pub(in crate::languages) struct JavaScript;
 
 impl Toolchain for JavaScript {
     fn language(&self) -> Language {
@@ -85,7 +82,7 @@ impl Toolchain for JavaScript {
 
     fn assertions(&self, tests: &str) -> Result<Vec<Assertion>, TestTextError> {
         let syntax = parse(tests)?;
-        Ok(suite::asserting(&syntax).into_iter().map(|node| syntax.listed(node)).collect())
+        Ok(asserting(&syntax).into_iter().map(|node| syntax.listed(node)).collect())
     }
 
     fn suite(&self, tests: &str) -> Result<Value, TestTextError> {

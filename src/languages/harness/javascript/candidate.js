@@ -184,8 +184,8 @@ class Candidate {
 
   reply(id, reply) {
     reply.id = id;
-    const text = write(reply);
-    this.channel.sendText(text.length > MAX_BYTES ? write({ id, unsupported: "the value is too large" }) : text);
+    const line = lineOf(reply);
+    this.channel.sendBytes(line.length > MAX_BYTES ? lineOf({ id, unsupported: "the value is too large" }) : line);
   }
 
   /** Asks the tests to call one of their functions; answers what they ask meanwhile. */

@@ -7,7 +7,6 @@ const assert = require("assert");
 const MAX_TEXT = 2_000;
 const MAX_SHOWN_ITEMS = 200_000;
 const SHOWN = { breakLength: Infinity, compact: true, maxArrayLength: 1_000, maxStringLength: 3_000 };
-const MAX_REQUEST = 8 << 20;
 
 /** What keeps an assertion from being judged: the candidate's process ended, or a value cannot be compared. */
 class Halted extends Error {

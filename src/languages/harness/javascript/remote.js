@@ -101,11 +101,12 @@ class Asking extends Run {
 
   /** Sends a request and gives the judge's reply. */
   exchange(number, request) {
-    const text = write(request);
-    if (text.length > MAX_REQUEST) throw this.halt("unsupported_return", "the values are too large to be given back to the program");
+    const line = lineOf(request);
+    if (line.length > MAX_BYTES) throw this.halt("unsupported_return", "the values are too large to be given back to the program");
     // The header is for the judge alone; the second line goes to the candidate as it is.
     const header = { call: number, at: this.at(), passed: this.passed.size, failed: this.failed.size };
-    this.channel.sendText(`${write(header)}\n${text}`);
+    this.channel.send(header);
+    this.channel.sendBytes(line);
     const verdict = this.channel.receive();
     if (verdict === null) leave(0);
     return verdict;

@@ -1,0 +1,166 @@
+use std::collections::BTreeSet;
+
+use super::{
+    test_text::{TestText, classes},
+    toolchain::{BASE, BASE_FILE, PROGRAM_FILE},
+};
+use crate::{
+    domain::Language,
+    languages::{
+        Linked, LinkedHarness, SourceFile, TestTextError, Unit,
+        edits::suffix,
+        syntax::{Syntax, named_children, nodes_below},
+    },
+};
+
+/// The file that is compiled.
+const UNIT_FILE: &str = "unit.cpp";
+
+/// What the calls in place of assertions are made of; a program may have made macros of these words.
+const OUR_WORDS: &[&str] = &[
+    "auto",
+    "bool",
+    "catch",
+    "char",
+    "const",
+    "define",
+    "false",
+    "if",
+    "int",
+    "main",
+    "nullptr",
+    "return",
+    "std",
+    "struct",
+    "template",
+    "true",
+    "true_type",
+    "try",
+    "void",
+];
+
+/// One translation unit: the harness before anything that the program could redefine, the program, and the tests after
+/// its macros have been taken back.
+pub(super) struct CppHarness;
+
+impl LinkedHarness for CppHarness {
+    fn unit(&self, linked: &Linked<'_>) -> Result<Unit, TestTextError> {
+        let tests = TestText::parse(linked.tests)?;
+        let suffix = suffix(linked);
+        let count = linked.assertions.len().to_string();
+        let harness =
+            [include_str!("../harness/cpp/channel.hpp"), include_str!("../harness/cpp/values.hpp")].join("\n");
+        let harness = harness.replace("SUFFIX", &suffix).replace("COUNT", &count);
+
+        let mut files = vec![
+            source(BASE_FILE, BASE.to_owned()),
+            source(PROGRAM_FILE, linked.program.to_owned()),
+            source(&format!("harness_{suffix}.hpp"), harness),
+        ];
+        let mut unit = format!("#include \"{BASE_FILE}\"\n#include \"harness_{suffix}.hpp\"\n");
+        // A program that includes this file to see the tests, or to have them judged by its macros, does not compile.
+        unit.push_str(&format!(
+            "#ifdef ROLECALL_{suffix}\n#error \"the program includes its own tests\"\n#endif\n#define ROLECALL_{suffix}\n"
+        ));
+        let mut defined = defined_words(linked.program);
+        if let Some(support) = linked.support {
+            unit.push_str(&format!("#include \"support_{suffix}.hpp\"\n"));
+            let syntax = Syntax::parse(Language::Cpp, tree_sitter_cpp::LANGUAGE, support)?;
+            unit.push_str(&own_classes(&classes(&syntax), &suffix));
+            files.push(source(&format!("support_{suffix}.hpp"), support.to_owned()));
+        }
+        unit.push_str(&format!("#define main rolecall_main_{suffix}\n#include \"{PROGRAM_FILE}\"\n#undef main\n"));
+        let words: BTreeSet<&str> = tests.words().chain(OUR_WORDS.iter().copied()).collect();
+        defined.retain(|word| words.contains(word));
+        for word in defined {
+            unit.push_str(&format!("#undef {word}\n"));
+        }
+        if let Some(preamble) = linked.preamble {
+            unit.push_str(&format!("#include \"preamble_{suffix}.hpp\"\n"));
+            files.push(source(&format!("preamble_{suffix}.hpp"), lacking(preamble, linked.program)?));
+        }
+        unit.push_str(&own_classes(&tests.classes(), &suffix));
+        unit.push_str(&format!("#include \"tests_{suffix}.cpp\"\n"));
+        files.push(source(&format!("tests_{suffix}.cpp"), tests.rewritten(&suffix, linked.entry_point)?));
+        files.push(source(UNIT_FILE, unit));
+        Ok(Unit { files, entry: UNIT_FILE.to_owned(), program_file: PROGRAM_FILE.to_owned() })
+    }
+}
+
+fn source(path: &str, text: String) -> SourceFile {
+    SourceFile { path: path.to_owned(), text }
+}
+
+/// Says that equality of these classes is not the program's.
+fn own_classes(names: &[&str], suffix: &str) -> String {
+    let own = |name: &&str| {
+        format!("struct {name};\ntemplate <> struct rolecall_{suffix}::own<{name}> : std::true_type {{}};\n")
+    };
+    names.iter().map(own).collect()
+}
+
+/// Words that a text may make macros of: whatever follows `define` on a line of the preprocessor, however it is written.
+fn defined_words(text: &str) -> BTreeSet<&str> {
+    let mut words = BTreeSet::new();
+    for (at, found) in text.match_indices("define") {
+        let rest = &text[at + found.len()..];
+        let line = rest.find('\n').map_or(rest, |end| &rest[..end]);
+        // A line that goes on, or a comment between, may hide the word: then every word of the next line counts.
+        let hides = line.contains("/*") || line.trim_end().ends_with('\\');
+        let line = if hides { &rest[..rest.len().min(line.len() + 1 + next_line(rest, line.len()))] } else { line };
+        let mut candidates = line.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        let candidates = candidates.by_ref().filter(|word| !word.is_empty());
+        words.extend(candidates.take(if hides { usize::MAX } else { 1 }));
+    }
+    words
+}
+
+/// How long the line after the first `skipped` bytes and their line end is.
+fn next_line(text: &str, skipped: usize) -> usize {
+    text.get(skipped + 1..).map_or(0, |rest| rest.find('\n').unwrap_or(rest.len()))
+}
+
+/// What of the prompt's code the program does not define itself: includes, names brought in, helpers.
+fn lacking(preamble: &str, program: &str) -> Result<String, TestTextError> {
+    let parsed = |text| Syntax::parse(Language::Cpp, tree_sitter_cpp::LANGUAGE, text);
+    let (preamble, program) = (parsed(preamble)?, parsed(program)?);
+    let present: BTreeSet<String> =
+        named_children(program.root()).iter().flat_map(|node| names(&program, *node)).collect();
+    let mut text = String::new();
+    for node in named_children(preamble.root()) {
+        let is_kept = match node.kind() {
+            "preproc_include" | "preproc_def" | "preproc_function_def" | "using_declaration" => true,
+            "function_definition"
+            | "template_declaration"
+            | "declaration"
+            | "struct_specifier"
+            | "class_specifier"
+            | "enum_specifier"
+            | "type_definition"
+            | "alias_declaration" => {
+                let names = names(&preamble, node);
+                !node.has_error() && !names.is_empty() && names.iter().all(|name| !present.contains(name))
+            }
+            _ => false,
+        };
+        if is_kept {
+            text.push_str(preamble.source(node).trim_end());
+            // The grammar leaves the semicolon behind a class to nobody.
+            text.push_str(if node.kind().ends_with("_specifier") { ";\n" } else { "\n" });
+        }
+    }
+    Ok(text)
+}
+
+/// Names that a declaration outside of functions defines.
+fn names(syntax: &Syntax<'_>, node: tree_sitter::Node<'_>) -> Vec<String> {
+    let body = node.child_by_field_name("body").map_or(node.end_byte(), |body| body.start_byte());
+    let first = nodes_below(node).into_iter().filter(|below| below.start_byte() < body).find(|below| {
+        let is_name = below.parent().is_some_and(|parent| {
+            let field = |name| parent.child_by_field_name(name) == Some(*below);
+            field("name") || field("declarator")
+        });
+        is_name && matches!(below.kind(), "identifier" | "type_identifier")
+    });
+    first.map(|name| syntax.source(name).to_owned()).into_iter().collect()
+}

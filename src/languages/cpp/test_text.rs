@@ -1,0 +1,177 @@
+use tree_sitter::Node;
+
+use crate::{
+    domain::{Assertion, Language},
+    languages::{
+        TestTextError,
+        edits::Edits,
+        syntax::{Syntax, line_of, named_children, nodes_below},
+    },
+};
+
+/// A test text in C++: `assert(…)` statements in `main` and in functions that it calls.
+pub(super) struct TestText<'a> {
+    syntax: Syntax<'a>,
+    text: &'a str,
+}
+
+/// An assertion statement.
+struct Found<'t> {
+    statement: Node<'t>,
+    condition: Option<Node<'t>>,
+    /// Everything between the parentheses.
+    inside: std::ops::Range<usize>,
+}
+
+impl<'a> TestText<'a> {
+    /// Parses it.
+    pub(super) fn parse(text: &'a str) -> Result<Self, TestTextError> {
+        Ok(Self { syntax: Syntax::of_valid(Language::Cpp, tree_sitter_cpp::LANGUAGE, text)?, text })
+    }
+
+    /// Its assertions in source order.
+    pub(super) fn assertions(&self) -> Vec<Assertion> {
+        let listed = |found: &Found<'_>| Assertion {
+            line: line_of(found.statement),
+            text: self.syntax.source(found.statement).trim_end_matches(';').trim_end().to_owned(),
+        };
+        self.found().iter().map(listed).collect()
+    }
+
+    fn found(&self) -> Vec<Found<'_>> {
+        let mut all: Vec<Found<'_>> = Vec::new();
+        for node in self.syntax.nodes() {
+            let is_inside = all.last().is_some_and(|last| node.end_byte() <= last.statement.end_byte());
+            if is_inside {
+                continue;
+            }
+            all.extend(self.called(node).or_else(|| self.declared(node)));
+        }
+        all
+    }
+
+    /// `assert(condition)` as a call.
+    fn called<'t>(&'t self, node: Node<'t>) -> Option<Found<'t>> {
+        let function = node.child_by_field_name("function")?;
+        if node.kind() != "call_expression" || self.syntax.source(function) != "assert" {
+            return None;
+        }
+        let arguments = node.child_by_field_name("arguments")?;
+        let mut children = named_children(arguments);
+        children.retain(|child| child.kind() != "comment");
+        let parent = node.parent().filter(|parent| parent.kind() == "expression_statement");
+        Some(Found {
+            statement: parent.unwrap_or(node),
+            condition: if let [only] = children[..] { Some(only) } else { None },
+            inside: arguments.start_byte() + 1..arguments.end_byte() - 1,
+        })
+    }
+
+    /// `assert (name);`, which reads like the declaration of a variable in parentheses.
+    fn declared<'t>(&'t self, node: Node<'t>) -> Option<Found<'t>> {
+        let kind = node.child_by_field_name("type")?;
+        let declarator = node.child_by_field_name("declarator")?;
+        let fits = node.kind() == "declaration" && self.syntax.source(kind) == "assert";
+        (fits && declarator.kind() == "parenthesized_declarator").then(|| Found {
+            statement: node,
+            condition: None,
+            inside: declarator.start_byte() + 1..declarator.end_byte() - 1,
+        })
+    }
+
+    /// Names of classes that the text defines outside of functions, with `struct` or `class` before them.
+    pub(super) fn classes(&self) -> Vec<&'a str> {
+        classes(&self.syntax)
+    }
+
+    /// Every word of the text.
+    pub(super) fn words(&self) -> impl Iterator<Item = &'a str> {
+        self.text.split(|letter: char| !letter.is_alphanumeric() && letter != '_').filter(|word| !word.is_empty())
+    }
+
+    /// The text with calls of the harness in place of assertions, and `main` as a function of another name that ours calls.
+    pub(super) fn rewritten(&self, suffix: &str, entry_point: Option<&str>) -> Result<String, TestTextError> {
+        let mut edits = Edits::of(self.text);
+        let space = format!("::rolecall_{suffix}::");
+        for (index, found) in self.found().into_iter().enumerate() {
+            if !matches!(found.statement.kind(), "expression_statement" | "declaration") {
+                return Err(TestTextError::at(found.statement, "an assertion must be a statement of its own"));
+            }
+            let judged = match found.condition.and_then(|condition| self.equality(condition)) {
+                Some((left, right)) => {
+                    let swapped = self.is_actual(right, entry_point) && !self.is_actual(left, entry_point);
+                    let (left, right) = (self.syntax.source(left), self.syntax.source(right));
+                    format!("{space}equal_{suffix}({index}, {swapped}, ({left}), ({right}))")
+                }
+                None => format!("{space}true_{suffix}({index}, ({}))", &self.text[found.inside]),
+            };
+            let begin = format!("if ({space}begin_{suffix}({index}))");
+            let caught = format!("catch (...) {{ {space}raised_{suffix}({index}); }}");
+            edits.replace(found.statement.byte_range(), format!("{{ {begin} try {{ {judged}; }} {caught} }}"));
+        }
+        let (name, parameters, body) = self.main()?;
+        let tests = format!("rolecall_tests_{suffix}");
+        edits.replace(name.byte_range(), tests.clone());
+        edits.insert(body.end_byte() - 1, " return 0; ".to_owned());
+        let arguments = ["", "1, nullptr", "1, nullptr, nullptr"];
+        let given = named_children(parameters).iter().filter(|child| self.syntax.source(**child) != "void").count();
+        let arguments = if given < 2 { arguments[given] } else { arguments[given - 1] };
+        let mut text = edits.apply();
+        text.push_str(&format!("\nint main() {{ return {space}run_{suffix}([] {{ {tests}({arguments}); }}); }}\n"));
+        Ok(text)
+    }
+
+    /// The two sides of a comparison, through parentheses and without `&& "message"`.
+    fn equality<'t>(&self, mut node: Node<'t>) -> Option<(Node<'t>, Node<'t>)> {
+        loop {
+            let children = named_children(node);
+            let operator = node.child_by_field_name("operator").map(|operator| self.syntax.source(operator));
+            match (node.kind(), operator, &children[..]) {
+                ("parenthesized_expression", _, [inner]) => node = *inner,
+                ("binary_expression", Some("==" | "eq"), [left, right]) => return Some((*left, *right)),
+                ("binary_expression", Some("&&" | "and"), [left, right])
+                    if matches!(right.kind(), "string_literal" | "concatenated_string") =>
+                {
+                    node = *left;
+                }
+                _ => return None,
+            }
+        }
+    }
+
+    /// Whether a side of a comparison calls the function under test (any function where its name is not known).
+    fn is_actual(&self, side: Node<'_>, entry_point: Option<&str>) -> bool {
+        nodes_below(side).into_iter().any(|node| match entry_point {
+            Some(name) => node.kind() == "identifier" && self.syntax.source(node) == name,
+            None => node.kind() == "call_expression",
+        })
+    }
+
+    /// Name, parameters and body of `main`.
+    fn main(&self) -> Result<(Node<'_>, Node<'_>, Node<'_>), TestTextError> {
+        let functions =
+            named_children(self.syntax.root()).into_iter().filter(|node| node.kind() == "function_definition");
+        let main = functions.filter_map(|function| {
+            let declarator = function.child_by_field_name("declarator")?;
+            let name = declarator.child_by_field_name("declarator")?;
+            let parameters = declarator.child_by_field_name("parameters")?;
+            let body = function.child_by_field_name("body")?;
+            (self.syntax.source(name) == "main").then_some((name, parameters, body))
+        });
+        main.last().ok_or_else(|| TestTextError::of_text("no function `main` that runs the assertions"))
+    }
+}
+
+/// Names of classes that a text defines outside of functions, with `struct` or `class` before them.
+pub(super) fn classes<'a>(syntax: &Syntax<'a>) -> Vec<&'a str> {
+    let top = named_children(syntax.root()).into_iter().flat_map(|node| {
+        let kind = node.child_by_field_name("type");
+        [Some(node), kind].into_iter().flatten().collect::<Vec<_>>()
+    });
+    let defined = top.filter_map(|node| {
+        let is_class = matches!(node.kind(), "struct_specifier" | "class_specifier");
+        let name = node.child_by_field_name("name").filter(|name| name.kind() == "type_identifier")?;
+        (is_class && node.child_by_field_name("body").is_some()).then(|| syntax.source(name))
+    });
+    defined.collect()
+}
