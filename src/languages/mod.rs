@@ -9,6 +9,7 @@ mod cpp;
 mod edits;
 mod linked;
 mod python;
+mod rust;
 /// Syntax trees of programs and tests.
 pub mod syntax;
 
@@ -61,7 +62,7 @@ pub trait Toolchain: Sync {
 }
 
 /// Every language that the sandbox runs.
-static TOOLCHAINS: &[&dyn Toolchain] = &[&python::Python, &cpp::Cpp];
+static TOOLCHAINS: &[&dyn Toolchain] = &[&python::Python, &cpp::Cpp, &rust::Rust];
 
 /// The toolchain of a language.
 pub fn toolchain(language: Language) -> Option<&'static dyn Toolchain> {

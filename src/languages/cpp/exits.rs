@@ -5,8 +5,29 @@ use crate::{
 
 /// Functions that end or replace the process, or start another.
 const ENDING: &[&str] = &[
-    "exit", "_exit", "_Exit", "quick_exit", "abort", "terminate", "fork", "vfork", "clone", "execl", "execle", "execlp",
-    "execv", "execve", "execvp", "execvpe", "fexecve", "system", "popen", "posix_spawn", "posix_spawnp", "raise", "kill",
+    "exit",
+    "_exit",
+    "_Exit",
+    "quick_exit",
+    "abort",
+    "terminate",
+    "fork",
+    "vfork",
+    "clone",
+    "execl",
+    "execle",
+    "execlp",
+    "execv",
+    "execve",
+    "execvp",
+    "execvpe",
+    "fexecve",
+    "system",
+    "popen",
+    "posix_spawn",
+    "posix_spawnp",
+    "raise",
+    "kill",
     "syscall",
 ];
 

@@ -18,8 +18,25 @@ const UNIT_FILE: &str = "unit.cpp";
 
 /// What the calls in place of assertions are made of; a program may have made macros of these words.
 const OUR_WORDS: &[&str] = &[
-    "auto", "bool", "catch", "char", "const", "define", "false", "if", "int", "main", "nullptr", "return", "std", "struct",
-    "template", "true", "true_type", "try", "void",
+    "auto",
+    "bool",
+    "catch",
+    "char",
+    "const",
+    "define",
+    "false",
+    "if",
+    "int",
+    "main",
+    "nullptr",
+    "return",
+    "std",
+    "struct",
+    "template",
+    "true",
+    "true_type",
+    "try",
+    "void",
 ];
 
 /// One translation unit: the harness before anything that the program could redefine, the program, and the tests after
@@ -31,7 +48,8 @@ impl LinkedHarness for CppHarness {
         let tests = TestText::parse(linked.tests)?;
         let suffix = suffix(linked);
         let count = linked.assertions.len().to_string();
-        let harness = [include_str!("../harness/cpp/channel.hpp"), include_str!("../harness/cpp/values.hpp")].join("\n");
+        let harness =
+            [include_str!("../harness/cpp/channel.hpp"), include_str!("../harness/cpp/values.hpp")].join("\n");
         let harness = harness.replace("SUFFIX", &suffix).replace("COUNT", &count);
 
         let mut files = vec![
@@ -51,9 +69,7 @@ impl LinkedHarness for CppHarness {
             unit.push_str(&own_classes(&classes(&syntax), &suffix));
             files.push(source(&format!("support_{suffix}.hpp"), support.to_owned()));
         }
-        unit.push_str(&format!(
-            "#define main rolecall_main_{suffix}\n#include \"{PROGRAM_FILE}\"\n#undef main\n"
-        ));
+        unit.push_str(&format!("#define main rolecall_main_{suffix}\n#include \"{PROGRAM_FILE}\"\n#undef main\n"));
         let words: BTreeSet<&str> = tests.words().chain(OUR_WORDS.iter().copied()).collect();
         defined.retain(|word| words.contains(word));
         for word in defined {
@@ -77,7 +93,9 @@ fn source(path: &str, text: String) -> SourceFile {
 
 /// Says that equality of these classes is not the program's.
 fn own_classes(names: &[&str], suffix: &str) -> String {
-    let own = |name: &&str| format!("struct {name};\ntemplate <> struct rolecall_{suffix}::own<{name}> : std::true_type {{}};\n");
+    let own = |name: &&str| {
+        format!("struct {name};\ntemplate <> struct rolecall_{suffix}::own<{name}> : std::true_type {{}};\n")
+    };
     names.iter().map(own).collect()
 }
 
@@ -106,13 +124,20 @@ fn next_line(text: &str, skipped: usize) -> usize {
 fn lacking(preamble: &str, program: &str) -> Result<String, TestTextError> {
     let parsed = |text| Syntax::parse(Language::Cpp, tree_sitter_cpp::LANGUAGE, text);
     let (preamble, program) = (parsed(preamble)?, parsed(program)?);
-    let present: BTreeSet<String> = named_children(program.root()).iter().flat_map(|node| names(&program, *node)).collect();
+    let present: BTreeSet<String> =
+        named_children(program.root()).iter().flat_map(|node| names(&program, *node)).collect();
     let mut text = String::new();
     for node in named_children(preamble.root()) {
         let is_kept = match node.kind() {
             "preproc_include" | "preproc_def" | "preproc_function_def" | "using_declaration" => true,
-            "function_definition" | "template_declaration" | "declaration" | "struct_specifier" | "class_specifier"
-            | "enum_specifier" | "type_definition" | "alias_declaration" => {
+            "function_definition"
+            | "template_declaration"
+            | "declaration"
+            | "struct_specifier"
+            | "class_specifier"
+            | "enum_specifier"
+            | "type_definition"
+            | "alias_declaration" => {
                 let names = names(&preamble, node);
                 !node.has_error() && !names.is_empty() && names.iter().all(|name| !present.contains(name))
             }

@@ -149,7 +149,8 @@ impl<'a> TestText<'a> {
 
     /// Name, parameters and body of `main`.
     fn main(&self) -> Result<(Node<'_>, Node<'_>, Node<'_>), TestTextError> {
-        let functions = named_children(self.syntax.root()).into_iter().filter(|node| node.kind() == "function_definition");
+        let functions =
+            named_children(self.syntax.root()).into_iter().filter(|node| node.kind() == "function_definition");
         let main = functions.filter_map(|function| {
             let declarator = function.child_by_field_name("declarator")?;
             let name = declarator.child_by_field_name("declarator")?;
