@@ -16,11 +16,11 @@ const MAX_LETTERS: usize = 500;
 const OWN: &[&str] = &[OWN_TYPES];
 
 #[cfg(rolecall_missing_rand)]
-::std::compile_error!("the crate rand could not be built on this machine");
+::std::compile_error!("`rand` is a library that could not be built on this machine");
 #[cfg(rolecall_missing_regex)]
-::std::compile_error!("the crate regex could not be built on this machine");
+::std::compile_error!("`regex` is a library that could not be built on this machine");
 #[cfg(rolecall_missing_md5)]
-::std::compile_error!("the crate md5 could not be built on this machine");
+::std::compile_error!("`md5` is a library that could not be built on this machine");
 
 // System calls without the C library, whose functions a program may replace.
 #[cfg(target_arch = "x86_64")]
