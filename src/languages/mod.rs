@@ -12,6 +12,7 @@ mod linked;
 /// What a text of a language consists of.
 pub mod outline;
 mod python;
+mod rust;
 /// Syntax trees of programs and tests.
 pub mod syntax;
 
@@ -75,7 +76,7 @@ pub trait Toolchain: Sync {
 }
 
 /// Every language that the sandbox runs.
-static TOOLCHAINS: &[&dyn Toolchain] = &[&python::Python, &cpp::Cpp, &javascript::JavaScript];
+static TOOLCHAINS: &[&dyn Toolchain] = &[&python::Python, &cpp::Cpp, &javascript::JavaScript, &rust::Rust];
 
 /// The toolchain of a language.
 pub fn toolchain(language: Language) -> Option<&'static dyn Toolchain> {

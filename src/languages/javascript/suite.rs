@@ -113,7 +113,8 @@ impl<'t, 'a> Suite<'t, 'a> {
     }
 
     fn rewrite(&mut self, number: usize, node: Node<'t>) -> Result<(), TestTextError> {
-        let around = |function: &Node<'_>| function.start_byte() <= node.start_byte() && node.end_byte() <= function.end_byte();
+        let around =
+            |function: &Node<'_>| function.start_byte() <= node.start_byte() && node.end_byte() <= function.end_byte();
         let within = self.functions.iter().rposition(around).map_or(Value::from(-1), Value::from);
         self.places.push(json!([line_of(node), node.end_position().row + 1, within]));
         let Some(name) = method(self.syntax, node) else { return Ok(()) };
