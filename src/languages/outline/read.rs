@@ -269,7 +269,8 @@ pub(super) fn name_of<'t>(node: Node<'_>, text: &'t str) -> &'t str {
 
 fn bound_names(node: Node<'_>, text: &str, names: &mut BTreeSet<String>) {
     let is_name = |node: &Node<'_>| {
-        node.child_count() == 0 && (node.kind().ends_with("identifier") || node.kind().ends_with("identifier_pattern"))
+        let (kind, is_key) = (node.kind(), node.kind() == "property_identifier");
+        node.child_count() == 0 && !is_key && (kind.ends_with("identifier") || kind.ends_with("identifier_pattern"))
     };
     let mut cursor = node.walk();
     let patterns: Vec<Node<'_>> = node.children_by_field_name("name", &mut cursor).collect();
