@@ -291,6 +291,8 @@ fn limits(mut section: Section<'_>) -> Limits {
         timeouts: section
             .positive_u32_or("timeouts", "all")
             .map_or(default.timeouts, |field| field.value.map_or(TimeoutPolicy::All, TimeoutPolicy::After)),
+        compile_cpu_ms: number(section.positive("compile_cpu_ms"), default.compile_cpu_ms),
+        compile_memory_bytes: number(section.positive("compile_memory_bytes"), default.compile_memory_bytes),
     };
     section.finish();
     limits

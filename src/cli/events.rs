@@ -122,6 +122,7 @@ pub struct Judged<'a> {
     index: usize,
     verdict: &'static str,
     tests: Vec<JudgedTest<'a>>,
+    suspicious: Vec<&'a str>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -151,8 +152,21 @@ impl<'a> Judged<'a> {
                 message: test.message.as_deref(),
             })
         });
-        Self { event: "judged", task, index, verdict, tests: tests.collect() }
+        let judgements = suites.iter().map(|(_, judgement)| *judgement);
+        let suspicious = suspicious(judgements);
+        Self { event: "judged", task, index, verdict, tests: tests.collect(), suspicious }
     }
+}
+
+/// The suspicious calls of one program that several suites judged, each once.
+pub fn suspicious<'a>(judgements: impl IntoIterator<Item = &'a Judgement>) -> Vec<&'a str> {
+    let mut calls = Vec::new();
+    for call in judgements.into_iter().flat_map(|judgement| &judgement.suspicious) {
+        if !calls.contains(&call.as_str()) {
+            calls.push(call.as_str());
+        }
+    }
+    calls
 }
 
 /// Nanoseconds as seconds.

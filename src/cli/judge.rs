@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     args::JudgeArgs,
-    events::Judged,
+    events::{Judged, suspicious},
     exit::{Exit, Failure},
     machine, problems, terminal,
 };
@@ -42,7 +42,7 @@ pub async fn judge(args: &JudgeArgs) -> Result<Exit, Failure> {
         Some(file) => from_samples(file, &problems)?,
         None => from_files(&args.programs, &problems)?,
     };
-    let sandbox = machine::sandbox().await?;
+    let sandbox = machine::sandbox(&problems).await?;
     let (mut passed, mut failed) = (0, 0);
     // Several at once, reported in the order in which they were given.
     let judged = stream::iter(&entries).map(|entry| judge_one(entry, sandbox.as_ref())).buffered(machine::cores());
@@ -149,5 +149,9 @@ fn report(entry: &Entry, index: usize, judgements: &[(&'static str, Judgement)],
         }
     }
     terminal::data(&table.to_string());
+    let calls = suspicious(judgements.iter().map(|(_, judgement)| judgement));
+    if !calls.is_empty() {
+        terminal::data(&format!("calls that end, replace or start processes: {}", calls.join("; ")));
+    }
     verdict
 }

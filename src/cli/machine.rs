@@ -1,23 +1,28 @@
 //! What a command needs of this machine.
 
-use std::{num::NonZero, sync::Arc};
+use std::{collections::BTreeSet, num::NonZero, sync::Arc};
 
 use super::exit::{Exit, Failure};
-use crate::sandbox::{LocalSandbox, Sandbox, SandboxError};
+use crate::{
+    domain::Problem,
+    sandbox::{LocalSandbox, Sandbox, SandboxError},
+};
 
 /// Cores that this process may use.
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, NonZero::get)
 }
 
-/// The sandbox of this machine, launched by re-executing this binary.
+/// The sandbox of this machine, launched by re-executing this binary, with the tools for `problems`.
 ///
 /// # Errors
 /// Where programs cannot be isolated or a tool is missing: exit code 69.
-pub async fn sandbox() -> Result<Arc<dyn Sandbox>, Failure> {
+pub async fn sandbox(problems: &[Arc<Problem>]) -> Result<Arc<dyn Sandbox>, Failure> {
     let launcher = std::env::current_exe()
         .map_err(|error| Failure { exit: Exit::Bug, message: format!("this program cannot find itself: {error}") })?;
-    match LocalSandbox::start(launcher, cores()).await {
+    let languages: BTreeSet<_> = problems.iter().map(|problem| problem.task.language).collect();
+    let languages: Vec<_> = languages.into_iter().collect();
+    match LocalSandbox::start(launcher, cores(), &languages).await {
         Ok(sandbox) => Ok(Arc::new(sandbox)),
         Err(error @ (SandboxError::Isolation { .. } | SandboxError::MissingTool { .. })) => {
             Err(Failure::machine(error))

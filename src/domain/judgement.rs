@@ -21,6 +21,9 @@ pub struct Isolation {
     pub memory: String,
     /// Whether the candidate had a network name space of its own.
     pub network: bool,
+    /// Version of the kernel's Landlock interface that restricted it; 0 where the kernel has none.
+    #[serde(default)]
+    pub landlock_abi: i32,
 }
 
 /// What one test said.
@@ -67,6 +70,10 @@ pub struct Judgement {
     pub limits: Limits,
     /// A limit was within a factor of 2 of deciding the verdict.
     pub near_limit: bool,
+    /// Calls in a program linked with its tests that end, replace or start processes, each as `line 3: exit(0)`: whoever
+    /// reads the verdict may want to look at them.
+    #[serde(default)]
+    pub suspicious: Vec<String>,
 }
 
 impl Judgement {
@@ -114,6 +121,23 @@ impl Judgement {
             protocol: Protocol::Split,
             limits,
             near_limit: false,
+            suspicious: Vec::new(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Judgement, Limits};
+
+    #[test]
+    fn a_judgement_of_an_older_record_is_read_without_what_was_added_since() {
+        let judgement = Judgement::no_code(["f(1)".to_owned()], Limits::default());
+        let mut stored = serde_json::to_value(&judgement).unwrap();
+        stored.as_object_mut().unwrap().remove("suspicious").unwrap();
+        for limit in ["compile_cpu_ms", "compile_memory_bytes"] {
+            stored["limits"].as_object_mut().unwrap().remove(limit).unwrap();
+        }
+        assert_eq!(serde_json::from_value::<Judgement>(stored).unwrap(), judgement);
     }
 }

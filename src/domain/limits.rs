@@ -10,8 +10,9 @@ pub enum TimeoutPolicy {
     All,
 }
 
-/// Limits of one execution of one program against one suite.
+/// Limits of one execution of one program against one suite. What an older record does not say is the default.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Limits {
     /// CPU time of one test, in ms.
     pub test_cpu_ms: u64,
@@ -29,6 +30,10 @@ pub struct Limits {
     pub output_kept_bytes: u64,
     /// When to stop after timeouts.
     pub timeouts: TimeoutPolicy,
+    /// CPU time of the compiler, in ms.
+    pub compile_cpu_ms: u64,
+    /// Memory of all processes of the compiler, in bytes.
+    pub compile_memory_bytes: u64,
 }
 
 impl Default for Limits {
@@ -43,6 +48,8 @@ impl Default for Limits {
             output_bytes: 1 << 20,
             output_kept_bytes: 64 << 10,
             timeouts: TimeoutPolicy::After(1),
+            compile_cpu_ms: 30_000,
+            compile_memory_bytes: 2 << 30,
         }
     }
 }

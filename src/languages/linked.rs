@@ -106,7 +106,8 @@ pub enum LinkedSaid {
         /// The type.
         text: String,
     },
-    /// `done COUNT`: the test text has run to its end; how many assertions were reported. The last line.
+    /// `done COUNT`: the test text has run to its end; how many lines with a verdict of an assertion (`passed`, `failed`,
+    /// `unsupported`, `raised INDEX`) were written. The last line.
     Done(usize),
 }
 

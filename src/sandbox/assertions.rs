@@ -7,13 +7,16 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::lines::{Lines, Received};
+use super::outcome::Outcome;
 use super::probe::Probe;
-use super::process::{Bounds, Process, Step, Streams, process_limits};
-use super::slot::{Slot, failed};
+use super::process::{Bounds, Process, Step, process_limits};
+use super::slot::{Ended, Slot, failed};
+use super::split::{Boxed, Tests};
 use super::tally::{Report, Tally};
 use super::verdicts::{Halt, Raised, of_status};
 use super::{Job, SandboxError};
 use crate::domain::{Assertion, TimeoutPolicy, Verdict};
+use crate::languages::toolchain;
 
 /// Longest line that the tests' process may write, in bytes: it repeats what candidates answered.
 const TESTS_LINE_BYTES: usize = 16 << 20;
@@ -62,35 +65,19 @@ struct Answer {
 /// One execution of a program against test code: relays between the candidate's process and the tests'.
 pub(super) struct Relay<'a> {
     slot: &'a mut Slot,
+    /// Where both sides are commands in boxes.
+    boxed: Option<Boxed<'a>>,
     job: &'a Job,
     cancel: &'a CancellationToken,
-    streams: Streams,
+    outcome: Outcome,
     candidate: Option<Process>,
     tally: Tally,
-    cpu_ms: u64,
-    peak_memory_bytes: u64,
     /// CPU time spent for each assertion so far, and for what runs outside of any.
     spent: BTreeMap<Option<usize>, u64>,
     /// Whether the one confirmation at twice the limit has been used.
     confirmed: bool,
     timeouts: u32,
-    near_limit: bool,
-    compile_output: Option<String>,
-    /// The slot's processes are not known to be at rest.
-    spoiled: bool,
     probe: Option<Probe>,
-}
-
-/// What a relay leaves behind.
-pub(super) struct Outcome {
-    pub(super) tally: Tally,
-    pub(super) streams: Streams,
-    pub(super) cpu_ms: u64,
-    pub(super) peak_memory_bytes: u64,
-    pub(super) near_limit: bool,
-    pub(super) compile_output: Option<String>,
-    pub(super) spoiled: bool,
-    pub(super) probe: Option<Probe>,
 }
 
 impl<'a> Relay<'a> {
@@ -103,21 +90,23 @@ impl<'a> Relay<'a> {
     ) -> Self {
         Self {
             slot,
+            boxed: None,
             job,
             cancel,
-            streams: Streams::new(&job.limits),
+            outcome: Outcome::new(&job.limits),
             candidate: None,
             tally: Tally::new(assertions),
-            cpu_ms: 0,
-            peak_memory_bytes: 0,
             spent: BTreeMap::new(),
             confirmed: false,
             timeouts: 0,
-            near_limit: false,
-            compile_output: None,
-            spoiled: false,
             probe: None,
         }
+    }
+
+    /// Has both sides run as commands in boxes.
+    pub(super) fn in_boxes(mut self, boxed: Boxed<'a>) -> Self {
+        self.boxed = Some(boxed);
+        self
     }
 
     /// Has the candidate traced.
@@ -127,31 +116,31 @@ impl<'a> Relay<'a> {
     }
 
     /// Runs the tests.
-    pub(super) async fn run(mut self, code: &str, assertions: &[Assertion]) -> Result<Outcome, SandboxError> {
+    pub(super) async fn run(
+        mut self,
+        code: &str,
+        assertions: &[Assertion],
+    ) -> Result<(Outcome, Option<Probe>), SandboxError> {
         let mut tests = self.start_tests(code, assertions).await?;
         match self.load().await? {
             Ok(()) => self.converse(&mut tests).await?,
             Err(halt) => self.tally.fail_all(&halt),
         }
         self.retire().await?;
-        Ok(Outcome {
-            tally: self.tally,
-            streams: self.streams,
-            cpu_ms: self.cpu_ms,
-            peak_memory_bytes: self.peak_memory_bytes,
-            near_limit: self.near_limit,
-            compile_output: self.compile_output,
-            spoiled: self.spoiled,
-            probe: self.probe,
-        })
+        tests.end(&mut self.slot.tests).await?;
+        self.outcome.results = self.tally.into_results();
+        Ok((self.outcome, self.probe))
     }
 
     /// Forks the run of the tests. It starts at once: its first call waits for the candidate.
-    async fn start_tests(&mut self, code: &str, assertions: &[Assertion]) -> Result<Lines, SandboxError> {
-        let (tests, theirs) = Lines::pair(TESTS_LINE_BYTES).map_err(failed("opening a socket"))?;
+    async fn start_tests(&mut self, code: &str, assertions: &[Assertion]) -> Result<Tests, SandboxError> {
         let lines = assertions.iter().map(|assertion| assertion.line).collect::<Vec<_>>();
+        let language = self.job.program.language;
+        let suite = toolchain(language).map_or_else(|| Ok(Value::from(code)), |toolchain| toolchain.suite(code));
+        let suite =
+            suite.map_err(|error| SandboxError::Harness(format!("line {} of the tests: {error}", error.line)))?;
         let mut request = json!({
-            "code": code,
+            "code": suite,
             "lines": lines,
             "entry": self.job.entry_point,
             "support": self.job.support,
@@ -159,8 +148,13 @@ impl<'a> Relay<'a> {
             "cpu_secs": self.process_cpu_ms().div_ceil(1_000) + TESTS_CPU_SECS,
         });
         request["key"] = Value::from(blake3::hash(request.to_string().as_bytes()).to_hex().as_str());
-        self.slot.tests.fork(format!("{request}\n").as_bytes(), &[theirs.as_fd()]).await?;
-        Ok(tests)
+        let request = format!("{request}\n");
+        if let Some(boxed) = &self.boxed {
+            return boxed.start_tests(&mut self.slot.tests, request.as_bytes()).await.map(Tests::Boxed);
+        }
+        let (tests, theirs) = Lines::pair(TESTS_LINE_BYTES).map_err(failed("opening a socket"))?;
+        self.slot.tests.fork(request.as_bytes(), &[theirs.as_fd()]).await?;
+        Ok(Tests::Forked(tests))
     }
 
     /// CPU time that one process may use for all tests, at twice the limit of each.
@@ -179,13 +173,17 @@ impl<'a> Relay<'a> {
             "limits": process_limits(&self.job.limits, self.process_cpu_ms()),
         });
         let stdin = std::fs::File::open("/dev/null").map_err(failed("opening /dev/null"))?;
-        let streams = [&self.streams.stdout, &self.streams.stderr];
+        let streams = [&self.outcome.streams.stdout, &self.outcome.streams.stderr];
         let stdin = OwnedFd::from(stdin);
-        let candidate = Process::start(&mut self.slot.candidates, &job, stdin, streams, self.probe.as_ref()).await?;
+        let server = &mut self.slot.candidates;
+        let candidate = match &self.boxed {
+            Some(boxed) => boxed.start_candidate(server, self.job, &job, stdin, streams).await?,
+            None => Process::start(server, &job, stdin, streams, self.probe.as_ref()).await?,
+        };
         let bounds = Bounds {
             cpu_ms: self.job.limits.test_cpu_ms,
             limits: &self.job.limits,
-            flood: &self.streams.flood,
+            flood: &self.outcome.streams.flood,
             cancel: self.cancel,
         };
         let step = self.candidate.insert(candidate).step(&bounds, |channel| channel.receive()).await?;
@@ -203,7 +201,7 @@ impl<'a> Relay<'a> {
         Ok(match serde_json::from_slice(&line) {
             Ok(Loaded::Ready(_)) => Ok(()),
             Ok(Loaded::Compile(text)) => {
-                self.compile_output = Some(text.clone());
+                self.outcome.compile_output = Some(text.clone());
                 Err(Halt::new(Verdict::CompileError, text))
             }
             Ok(Loaded::Raised(raised)) => Err(Halt::new(raised.verdict(), raised.message())),
@@ -212,9 +210,10 @@ impl<'a> Relay<'a> {
     }
 
     /// Relays until the tests end or the rest is not to be run.
-    async fn converse(&mut self, tests: &mut Lines) -> Result<(), SandboxError> {
+    async fn converse(&mut self, side: &mut Tests) -> Result<(), SandboxError> {
         let patience = Duration::from_millis(self.job.limits.wall_ms(2 * self.job.limits.test_cpu_ms));
         loop {
+            let Some(tests) = side.channel() else { return Ok(()) };
             let received = tokio::select! {
                 () = self.cancel.cancelled() => return Err(SandboxError::Cancelled),
                 received = tokio::time::timeout(patience, tests.receive()) => received,
@@ -225,11 +224,11 @@ impl<'a> Relay<'a> {
                     Received::TooLong => {
                         return Err(SandboxError::Harness("the tests' process said too much".to_owned()));
                     }
-                    Received::End => return self.tests_died().await,
+                    Received::End => return self.tests_died(side).await,
                 },
                 Err(_) => {
                     // What came from the candidate keeps the tests busy without end.
-                    self.spoiled = true;
+                    self.outcome.spoiled = true;
                     self.tally.fail_next(&Halt::new(Verdict::TimeoutWall, "wall time limit exceeded while comparing"));
                     return Ok(());
                 }
@@ -259,8 +258,11 @@ impl<'a> Relay<'a> {
     }
 
     /// The tests' process ended without saying so: a limit of its own, which only a value of the candidate can reach.
-    async fn tests_died(&mut self) -> Result<(), SandboxError> {
-        let ended = self.slot.tests.ended().await?;
+    async fn tests_died(&mut self, side: &mut Tests) -> Result<(), SandboxError> {
+        let ended = match std::mem::replace(side, Tests::Gone) {
+            Tests::Boxed(process) => process.bury(&mut self.slot.tests, &self.job.limits).await?,
+            Tests::Forked(_) | Tests::Gone => self.slot.tests.ended().await?,
+        };
         let halt = of_status(ended.status, ended.cpu_ms, u64::MAX);
         match halt.verdict {
             Verdict::TimeoutCpu => {
@@ -308,7 +310,7 @@ impl<'a> Relay<'a> {
         let bounds = Bounds {
             cpu_ms: room.saturating_sub(used).max(1),
             limits: &self.job.limits,
-            flood: &self.streams.flood,
+            flood: &self.outcome.streams.flood,
             cancel: self.cancel,
         };
         let step = candidate
@@ -324,7 +326,7 @@ impl<'a> Relay<'a> {
             Step::Done(received, cpu_ms) => {
                 let spent = self.spent.entry(at).or_default();
                 *spent += cpu_ms;
-                self.near_limit |= *spent > limit / 2;
+                self.outcome.near_limit |= *spent > limit / 2;
                 self.confirmed |= *spent > limit;
                 self.tally.spend(at, cpu_ms);
                 received.map_err(failed("reading from a candidate"))?
@@ -375,25 +377,30 @@ impl<'a> Relay<'a> {
 
     /// The candidate's process ended by itself: says why.
     async fn bury(&mut self) -> Result<Halt, SandboxError> {
-        let limit = self.process_cpu_ms();
         let Some(candidate) = self.candidate.take() else {
             return Err(SandboxError::Harness("no candidate to bury".to_owned()));
         };
-        let ended = candidate.retire(&mut self.slot.candidates).await?;
+        let ended = candidate.bury(&mut self.slot.candidates, &self.job.limits).await?;
+        self.account(&ended)?;
+        if self.outcome.streams.flood.has_risen() {
+            return Ok(Halt::new(Verdict::OutputLimit, "output limit exceeded"));
+        }
+        let halt = of_status(ended.status, ended.cpu_ms, self.process_cpu_ms());
+        Ok(halt.in_the_light_of(&self.outcome.streams.stderr))
+    }
+
+    fn account(&mut self, ended: &Ended) -> Result<(), SandboxError> {
         if let Some(probe) = &mut self.probe {
             probe.noted().map_err(failed("reading a trace"))?;
         }
-        self.cpu_ms += ended.cpu_ms;
-        self.peak_memory_bytes = self.peak_memory_bytes.max(ended.peak_memory_bytes);
-        if self.streams.flood.has_risen() {
-            return Ok(Halt::new(Verdict::OutputLimit, "output limit exceeded"));
-        }
-        Ok(of_status(ended.status, ended.cpu_ms, limit))
+        self.outcome.account(ended);
+        Ok(())
     }
 
     async fn retire(&mut self) -> Result<(), SandboxError> {
-        if self.candidate.is_some() {
-            self.bury().await?;
+        if let Some(candidate) = self.candidate.take() {
+            let ended = candidate.retire(&mut self.slot.candidates).await?;
+            self.account(&ended)?;
         }
         Ok(())
     }

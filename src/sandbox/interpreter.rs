@@ -82,7 +82,7 @@ impl Interpreter {
 }
 
 /// The directories that are below no other of them and not the system's; the root itself is never one.
-fn outermost(mut wanted: Vec<PathBuf>) -> Vec<PathBuf> {
+pub(super) fn outermost(mut wanted: Vec<PathBuf>) -> Vec<PathBuf> {
     wanted.sort();
     let mut kept: Vec<PathBuf> = Vec::new();
     for path in wanted {

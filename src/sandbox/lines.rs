@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, Interest};
 use tokio::net::UnixStream;
 
 /// Most descriptors that go with one request.
-const MOST_DESCRIPTORS: usize = 5;
+const MOST_DESCRIPTORS: usize = 6;
 
 /// What a line channel gave.
 pub(super) enum Received {

@@ -1,19 +1,22 @@
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use super::assertions::Relay;
+use super::build::{Building, build};
 use super::cache::Cache;
-use super::interpreter::Interpreter;
+use super::linked::LinkedRun;
+use super::outcome::Outcome;
 use super::pool::{Loan, Pool};
 use super::probe::Probe;
-use super::process::Streams;
-use super::programs::Programs;
-use super::slot::{Slot, failed};
+use super::programs::{Programs, refused};
+use super::slot::failed;
+use super::split::Boxed;
 use super::{Job, Sandbox, SandboxError};
-use crate::domain::{Isolation, Judgement, Profile, Protocol, TestResult, TestSuite, Verdict};
+use crate::domain::{Isolation, Judgement, Language, Profile, Protocol, TestSuite, Verdict};
+use crate::languages::Testing;
 
 /// The sandbox of this machine: resident launchers, one execution in each at a time.
 ///
@@ -26,100 +29,153 @@ pub struct LocalSandbox {
 
 impl LocalSandbox {
     /// A sandbox of `slots` executions at once, whose launchers are started by executing `launcher`: the `rolecall`
-    /// program itself. Starts the first one, to find out whether this machine can isolate at all.
+    /// program itself. Starts one for each of `languages`, to find out whether this machine can isolate at all and has
+    /// their tools; others are looked for when they are needed.
     ///
     /// # Errors
-    /// [`SandboxError::MissingTool`] without a usable Python, [`SandboxError::Isolation`] where the machine refuses name
-    /// spaces, else what kept the launcher from starting.
-    pub async fn start(launcher: PathBuf, slots: usize) -> Result<Self, SandboxError> {
-        let interpreter = Interpreter::find().await?;
-        let first = Slot::start(&launcher, &interpreter).await?;
-        let isolation = Isolation { backend: first.ready.backend.clone(), memory: "rlimit".to_owned(), network: true };
-        Ok(Self { pool: Pool::new(launcher, interpreter, slots, first), cache: Cache::default(), isolation })
+    /// [`SandboxError::MissingTool`] without a tool of one of the languages, [`SandboxError::Isolation`] where the machine
+    /// refuses name spaces, else what kept a launcher from starting.
+    pub async fn start(launcher: PathBuf, slots: usize, languages: &[Language]) -> Result<Self, SandboxError> {
+        Self::open(Pool::new(launcher, slots, true), languages).await
     }
 
-    async fn borrow(&self, cancel: &CancellationToken) -> Result<Loan<'_>, SandboxError> {
+    /// A sandbox without warm interpreters, which runs whole programs only: what warm ones are compared with.
+    ///
+    /// # Errors
+    /// As [`LocalSandbox::start`].
+    pub async fn start_cold(launcher: PathBuf, slots: usize, languages: &[Language]) -> Result<Self, SandboxError> {
+        Self::open(Pool::new(launcher, slots, false), languages).await
+    }
+
+    async fn open(pool: Pool, languages: &[Language]) -> Result<Self, SandboxError> {
+        let mut isolation =
+            Isolation { backend: "unknown".to_owned(), memory: "rlimit".to_owned(), network: true, landlock_abi: 0 };
+        for language in languages {
+            let loan = pool.borrow(*language).await?;
+            isolation.backend.clone_from(&loan.slot.ready.backend);
+            isolation.landlock_abi = loan.slot.ready.landlock;
+            loan.give_back();
+        }
+        Ok(Self { pool, cache: Cache::default(), isolation })
+    }
+
+    async fn borrow(&self, language: Language, cancel: &CancellationToken) -> Result<Loan<'_>, SandboxError> {
         tokio::select! {
             () = cancel.cancelled() => Err(SandboxError::Cancelled),
-            loan = self.pool.borrow() => loan,
+            loan = self.pool.borrow(language) => loan,
         }
     }
 
     async fn trace(&self, job: &Job, cancel: &CancellationToken) -> Result<Profile, SandboxError> {
-        let mut loan = self.borrow(cancel).await?;
+        let mut loan = self.borrow(job.program.language, cancel).await?;
+        if !loan.hall.is_warm() {
+            loan.give_back();
+            return Ok(Profile::default());
+        }
         let mut job = job.clone();
         job.limits.test_cpu_ms *= TRACED_FACTOR;
         job.limits.process_cpu_ms *= TRACED_FACTOR;
         let mut probe = Probe::new(job.tests.len()).map_err(failed("sharing memory"))?;
-        match &*job.tests {
+        let (outcome, probe) = match &*job.tests {
             TestSuite::Assertions { code, assertions } => {
                 let relay = Relay::new(&mut loan.slot, &job, assertions, cancel).with_probe(probe);
-                let outcome = relay.run(code, assertions).await?;
-                if !outcome.spoiled {
-                    loan.give_back();
-                }
-                let results = outcome.tally.into_results();
-                let verdicts = results.iter().map(|result| result.verdict);
-                Ok(outcome.probe.map(|probe| probe.into_profile(verdicts)).unwrap_or_default())
+                relay.run(code, assertions).await?
             }
             TestSuite::Io { cases, rule } => {
-                let programs = Programs { slot: &mut loan.slot, job: &job, cancel, probe: Some(&mut probe) };
-                let outcome = programs.run(cases, *rule).await?;
-                loan.give_back();
-                Ok(probe.into_profile(outcome.results.iter().map(|result| result.verdict)))
+                let slot = &mut loan.slot;
+                let programs = Programs { slot, built: None, job: &job, cancel, probe: Some(&mut probe) };
+                (programs.run(cases, *rule).await?, Some(probe))
             }
+        };
+        if !outcome.spoiled {
+            loan.give_back();
         }
+        let verdicts = outcome.results.iter().map(|result| result.verdict);
+        Ok(probe.map(|probe| probe.into_profile(verdicts)).unwrap_or_default())
     }
 
     async fn execute(&self, job: &Job, cancel: &CancellationToken) -> Result<Judgement, SandboxError> {
-        let mut loan = self.borrow(cancel).await?;
+        let mut loan = self.borrow(job.program.language, cancel).await?;
         let started = Instant::now();
-        match &*job.tests {
-            TestSuite::Assertions { code, assertions } => {
-                let outcome = Relay::new(&mut loan.slot, job, assertions, cancel).run(code, assertions).await?;
-                if !outcome.spoiled {
-                    loan.give_back();
-                }
-                let mut judgement =
-                    self.judgement(job, outcome.tally.into_results(), &outcome.streams, started.elapsed());
-                judgement.cpu_ms = outcome.cpu_ms;
-                judgement.peak_memory_bytes = Some(outcome.peak_memory_bytes);
-                judgement.near_limit = outcome.near_limit;
-                judgement.compile_output = outcome.compile_output;
-                Ok(judgement)
-            }
-            TestSuite::Io { cases, rule } => {
-                let outcome = Programs { slot: &mut loan.slot, job, cancel, probe: None }.run(cases, *rule).await?;
-                loan.give_back();
-                let mut judgement = self.judgement(job, outcome.results, &outcome.streams, started.elapsed());
-                judgement.cpu_ms = outcome.cpu_ms;
-                judgement.peak_memory_bytes = Some(outcome.peak_memory_bytes);
-                judgement.near_limit = outcome.near_limit;
-                judgement.compile_output = outcome.compile_output;
-                Ok(judgement)
-            }
+        let hidden = loan.hall.tools.readable.clone();
+        let outcome = run(&mut loan, job, cancel, &hidden).await?;
+        let protocol = match (&*job.tests, loan.hall.toolchain.testing()) {
+            (TestSuite::Assertions { .. }, Testing::Linked(_)) => Protocol::InProcess,
+            _ => Protocol::Split,
+        };
+        let exits = match protocol {
+            Protocol::InProcess => loan.hall.toolchain.exits(&job.program.text),
+            Protocol::Split => Vec::new(),
+        };
+        if !outcome.spoiled {
+            loan.give_back();
         }
-    }
-
-    /// A judgement from its tests; what was measured is filled in by the caller.
-    fn judgement(&self, job: &Job, tests: Vec<TestResult>, streams: &Streams, wall: Duration) -> Judgement {
-        let verdict = Verdict::of_program(tests.iter().map(|test| test.verdict));
+        let verdict = Verdict::of_program(outcome.results.iter().map(|test| test.verdict));
         let cut = matches!(
             verdict,
             Verdict::OutputLimit | Verdict::TimeoutCpu | Verdict::TimeoutWall | Verdict::Memory | Verdict::Forbidden
         );
-        Judgement {
+        Ok(Judgement {
             verdict,
-            tests,
-            compile_output: None,
-            stdout: streams.stdout.excerpt(cut, self.pool.machine_paths()),
-            stderr: streams.stderr.excerpt(cut, self.pool.machine_paths()),
-            cpu_ms: 0,
-            wall_ms: u64::try_from(wall.as_millis()).unwrap_or(u64::MAX),
-            peak_memory_bytes: None,
-            protocol: Protocol::Split,
+            tests: outcome.results,
+            compile_output: outcome.compile_output,
+            stdout: outcome.streams.stdout.excerpt(cut, &hidden),
+            stderr: outcome.streams.stderr.excerpt(cut, &hidden),
+            cpu_ms: outcome.cpu_ms,
+            wall_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+            peak_memory_bytes: Some(outcome.peak_memory_bytes),
+            protocol,
             limits: job.limits.clone(),
-            near_limit: false,
+            near_limit: outcome.near_limit,
+            suspicious: exits.into_iter().map(|call| format!("line {}: {}", call.line, call.text)).collect(),
+        })
+    }
+}
+
+/// Runs a job in the way of its language.
+async fn run(
+    loan: &mut Loan<'_>,
+    job: &Job,
+    cancel: &CancellationToken,
+    hidden: &[PathBuf],
+) -> Result<Outcome, SandboxError> {
+    let (hall, slot) = (loan.hall, &mut loan.slot);
+    let (toolchain, tools) = (hall.toolchain, &hall.tools);
+    match (&*job.tests, toolchain.testing()) {
+        (TestSuite::Assertions { code, assertions }, Testing::Forked) if hall.is_warm() => {
+            Ok(Relay::new(slot, job, assertions, cancel).run(code, assertions).await?.0)
+        }
+        (TestSuite::Assertions { code, assertions }, Testing::Split { candidate, tests }) => {
+            let boxed = Boxed { toolchain, tools, candidate, tests };
+            Ok(Relay::new(slot, job, assertions, cancel).in_boxes(boxed).run(code, assertions).await?.0)
+        }
+        (TestSuite::Assertions { code, assertions }, Testing::Linked(harness)) => {
+            let server = &mut slot.candidates;
+            LinkedRun { server, job, tools, toolchain, cancel, hidden }.run(harness, code, assertions).await
+        }
+        (TestSuite::Assertions { .. }, Testing::Forked) => {
+            Err(SandboxError::Harness("test code needs warm interpreters".to_owned()))
+        }
+        (TestSuite::Io { cases, rule }, Testing::Forked) if hall.is_warm() => {
+            Programs { slot, built: None, job, cancel, probe: None }.run(cases, *rule).await
+        }
+        (TestSuite::Io { cases, rule }, _) => {
+            let unit = toolchain.program(&job.program.text);
+            let recipe = toolchain.recipe(&unit, tools);
+            match build(&mut slot.candidates, &unit, recipe, &job.limits, hidden, cancel).await? {
+                Building::Built(built) => {
+                    let programs = Programs { slot, built: Some(&built), job, cancel, probe: None };
+                    let mut outcome = programs.run(cases, *rule).await?;
+                    outcome.compile_output = built.output;
+                    Ok(outcome)
+                }
+                Building::Refused(halt, said) => {
+                    let mut outcome = Outcome::new(&job.limits);
+                    outcome.results = cases.iter().map(|case| refused(case, &halt)).collect();
+                    outcome.compile_output = Some(said);
+                    Ok(outcome)
+                }
+            }
         }
     }
 }

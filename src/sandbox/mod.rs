@@ -12,23 +12,30 @@
 //! process count as evidence against it alone.
 
 mod assertions;
+mod boxes;
+mod build;
 mod cache;
 mod capture;
 mod interpreter;
 mod job;
-mod languages;
 pub mod launcher;
 mod lines;
+mod linked;
 mod local;
+mod outcome;
 mod output;
+mod pack;
 mod pool;
 mod probe;
 mod process;
 mod programs;
+mod python;
 mod slot;
+mod split;
 mod sys;
 mod tally;
 mod text;
+mod toolbox;
 mod usage;
 mod verdicts;
 

@@ -1,58 +1,104 @@
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
 
 use super::SandboxError;
 use super::interpreter::Interpreter;
-use super::slot::Slot;
+use super::slot::{Kit, Slot};
+use super::toolbox;
+use crate::domain::Language;
+use crate::languages::{Testing, Toolchain, Tools, toolchain};
 
-/// The slots of one sandbox: at most so many executions at once. A slot is started when it is first needed.
+/// The slots of one sandbox: at most so many executions at once. Tools of a language are looked for, and a slot is
+/// started, when it is first needed.
 pub(super) struct Pool {
     launcher: PathBuf,
-    interpreter: Interpreter,
+    warm: bool,
     permits: Semaphore,
+    halls: BTreeMap<Language, OnceCell<Hall>>,
+}
+
+/// What the slots of one language share.
+pub(super) struct Hall {
+    /// The language.
+    pub(super) toolchain: &'static dyn Toolchain,
+    /// Its tools on this machine; of Python, the interpreter alone.
+    pub(super) tools: Tools,
+    kit: Kit,
     idle: Mutex<Vec<Slot>>,
 }
 
 /// A slot on loan. Dropped without being given back, it ends with all its processes, and another takes its place.
 pub(super) struct Loan<'a> {
-    pool: &'a Pool,
+    /// Where it belongs.
+    pub(super) hall: &'a Hall,
     /// The slot.
     pub(super) slot: Slot,
     _permit: SemaphorePermit<'a>,
 }
 
 impl Pool {
-    /// A pool of `slots` slots, one of which is started already.
-    pub(super) fn new(launcher: PathBuf, interpreter: Interpreter, slots: usize, first: Slot) -> Self {
-        Self { launcher, interpreter, permits: Semaphore::new(slots.max(1)), idle: Mutex::new(vec![first]) }
-    }
-
-    /// Paths of this machine that outputs may name.
-    pub(super) fn machine_paths(&self) -> &[PathBuf] {
-        &self.interpreter.readable
+    /// A pool of `slots` slots, with warm interpreters where a language has them and `warm` says so.
+    pub(super) fn new(launcher: PathBuf, slots: usize, warm: bool) -> Self {
+        let halls = Language::ALL.iter().map(|language| (*language, OnceCell::new())).collect();
+        Self { launcher, warm, permits: Semaphore::new(slots.max(1)), halls }
     }
 
     /// Waits for a slot.
-    pub(super) async fn borrow(&self) -> Result<Loan<'_>, SandboxError> {
+    ///
+    /// # Errors
+    /// [`SandboxError::MissingTool`] where this machine lacks a tool of the language; what keeps a slot from starting.
+    pub(super) async fn borrow(&self, language: Language) -> Result<Loan<'_>, SandboxError> {
+        let hall = self.hall(language).await?;
         let permit = self
             .permits
             .acquire()
             .await
             .map_err(|_| SandboxError::Harness("the pool of slots is closed".to_owned()))?;
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let idle = hall.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let slot = match idle {
             Some(slot) => slot,
-            None => Slot::start(&self.launcher, &self.interpreter).await?,
+            None => Slot::start(&self.launcher, &hall.kit).await?,
         };
-        Ok(Loan { pool: self, slot, _permit: permit })
+        Ok(Loan { hall, slot, _permit: permit })
+    }
+
+    async fn hall(&self, language: Language) -> Result<&Hall, SandboxError> {
+        let none = || SandboxError::Harness(format!("{language} cannot be run"));
+        let toolchain = toolchain(language).ok_or_else(none)?;
+        let cell = self.halls.get(&language).ok_or_else(none)?;
+        cell.get_or_try_init(|| Hall::open(toolchain, self.warm)).await
+    }
+}
+
+impl Hall {
+    async fn open(toolchain: &'static dyn Toolchain, warm: bool) -> Result<Self, SandboxError> {
+        let (tools, kit) = match toolchain.testing() {
+            Testing::Forked if warm => {
+                let interpreter = Interpreter::find().await?;
+                let tools = Tools { readable: interpreter.readable.clone(), ..Tools::default() };
+                (tools, Kit::python(interpreter))
+            }
+            Testing::Forked | Testing::Split { .. } | Testing::Linked(_) => {
+                let tools = toolbox::find(toolchain).await?;
+                let kit = Kit::boxes(tools.readable.iter().chain(&tools.prepared).cloned().collect());
+                (tools, kit)
+            }
+        };
+        Ok(Self { toolchain, tools, kit, idle: Mutex::default() })
+    }
+
+    /// Whether its slots hold warm interpreters, which are given texts instead of commands.
+    pub(super) fn is_warm(&self) -> bool {
+        self.kit.is_warm()
     }
 }
 
 impl Loan<'_> {
     /// Gives the slot back: everything in it is at rest.
     pub(super) fn give_back(self) {
-        self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(self.slot);
+        self.hall.idle.lock().unwrap_or_else(PoisonError::into_inner).push(self.slot);
     }
 }

@@ -1,5 +1,5 @@
 use std::future::Future;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::SandboxError;
+use super::boxes::Launch;
 use super::capture::{Capture, Flood};
 use super::lines::{Lines, Received};
 use super::probe::Probe;
@@ -34,6 +35,8 @@ const TMP_FILES: u64 = 4;
 pub(super) struct Process {
     pid: Pid,
     handle: OwnedFd,
+    /// Whether it is the first process of a box, so that the program is what it started.
+    boxed: bool,
     /// Its private channel.
     pub(super) channel: Lines,
     readers: [JoinHandle<()>; 2],
@@ -77,41 +80,85 @@ pub(super) enum Step<T> {
     Halted(Halt),
 }
 
+/// What a new process is given besides its streams.
+enum Given<'a> {
+    /// To a fork server: memory for tracing, where it is traced.
+    Fork(Option<BorrowedFd<'a>>),
+    /// To a server of boxes: files, and room for what is kept.
+    Box(&'a Launch<'a>),
+}
+
 impl Process {
     /// Forks a candidate; `job` is the first line on its channel.
     pub(super) async fn start(
         server: &mut ForkServer,
         job: &Value,
         stdin: OwnedFd,
-        [stdout, stderr]: [&Capture; 2],
+        streams: [&Capture; 2],
         probe: Option<&Probe>,
     ) -> Result<Self, SandboxError> {
-        let (mut channel, theirs) = Lines::pair(ANSWER_BYTES).map_err(failed("opening a socket"))?;
+        let traced = probe.map(Probe::share).transpose().map_err(failed("sharing memory"))?;
+        let more = traced.as_ref().map(OwnedFd::as_fd);
+        let mut process = Self::born(server, b"f", stdin, streams, Given::Fork(more)).await?;
+        let channel = &mut process.channel;
+        let mut text = serde_json::to_vec(job).map_err(|error| SandboxError::Harness(error.to_string()))?;
+        text.push(b'\n');
+        channel.send(&text).await.map_err(failed("handing over a job"))?;
+        process.confined().await?;
+        Ok(process)
+    }
+
+    /// Waits until the harness has said that no line of the program has run yet.
+    pub(super) async fn confined(&mut self) -> Result<(), SandboxError> {
+        // Said before any line of the program runs: a fault up to here is ours, and a later one cannot be claimed.
+        match tokio::time::timeout(CONFINING, self.channel.receive()).await {
+            Ok(Ok(Received::Line(line))) => match serde_json::from_slice(&line) {
+                Ok(Confined::Confined(_)) => Ok(()),
+                Ok(Confined::Fault(reason)) => Err(SandboxError::Harness(reason)),
+                Err(error) => Err(SandboxError::Harness(format!("a new process said nonsense: {error}"))),
+            },
+            Ok(Ok(_)) => Err(SandboxError::Harness("a new process ended before it was confined".to_owned())),
+            Ok(Err(error)) => Err(failed("reading from a new process")(error)),
+            Err(_) => Err(SandboxError::Harness("a new process did not confine itself in time".to_owned())),
+        }
+    }
+
+    /// Starts a command in a box of `server`.
+    pub(super) async fn spawn(
+        server: &mut ForkServer,
+        launch: &Launch<'_>,
+        stdin: OwnedFd,
+        streams: [&Capture; 2],
+    ) -> Result<Self, SandboxError> {
+        let order = launch.order()?;
+        Self::born(server, &order, stdin, streams, Given::Box(launch)).await
+    }
+
+    /// Asks a server for a process; its descriptors are stdin, stdout, stderr, and what kind of server it is says which more.
+    async fn born(
+        server: &mut ForkServer,
+        request: &[u8],
+        stdin: OwnedFd,
+        [stdout, stderr]: [&Capture; 2],
+        given: Given<'_>,
+    ) -> Result<Self, SandboxError> {
+        let (channel, theirs) = Lines::pair(ANSWER_BYTES).map_err(failed("opening a socket"))?;
         let (out, for_out) = std::io::pipe().map_err(failed("opening a pipe"))?;
         let (err, for_err) = std::io::pipe().map_err(failed("opening a pipe"))?;
         let follow = failed("following a stream");
         let readers = [stdout.follow(out.into()).map_err(&follow)?, stderr.follow(err.into()).map_err(&follow)?];
-        let traced = probe.map(Probe::share).transpose().map_err(failed("sharing memory"))?;
-        let mut given = vec![theirs.as_fd(), stdin.as_fd(), for_out.as_fd(), for_err.as_fd()];
-        given.extend(traced.as_ref().map(OwnedFd::as_fd));
-        let pid = server.fork(b"f", &given).await?;
-        // It waits for its job, so its id is still its own.
+        let streams = [stdin.as_fd(), for_out.as_fd(), for_err.as_fd()];
+        let descriptors = match &given {
+            Given::Fork(traced) => [theirs.as_fd()].into_iter().chain(streams).chain(*traced).collect::<Vec<_>>(),
+            Given::Box(launch) => {
+                streams.into_iter().chain([launch.files.as_fd(), theirs.as_fd()]).chain(launch.kept()).collect()
+            }
+        };
+        let pid = server.fork(request, &descriptors).await?;
+        // It waits for its job, or for us to ask how it ended, so its id is still its own.
         let handle = pidfd_open(pid, PidfdFlags::empty()).map_err(|error| failed("opening a process")(error.into()))?;
-        let mut text = serde_json::to_vec(job).map_err(|error| SandboxError::Harness(error.to_string()))?;
-        text.push(b'\n');
-        channel.send(&text).await.map_err(failed("handing over a job"))?;
-        // Said before any line of the program runs: a fault up to here is ours, and a later one cannot be claimed.
-        match tokio::time::timeout(CONFINING, channel.receive()).await {
-            Ok(Ok(Received::Line(line))) => match serde_json::from_slice(&line) {
-                Ok(Confined::Confined(_)) => {}
-                Ok(Confined::Fault(reason)) => return Err(SandboxError::Harness(reason)),
-                Err(error) => return Err(SandboxError::Harness(format!("a new process said nonsense: {error}"))),
-            },
-            Ok(Ok(_)) => return Err(SandboxError::Harness("a new process ended before it was confined".to_owned())),
-            Ok(Err(error)) => return Err(failed("reading from a new process")(error)),
-            Err(_) => return Err(SandboxError::Harness("a new process did not confine itself in time".to_owned())),
-        }
-        Ok(Self { pid, handle, channel, readers, others_cpu_ms: 0, peak_memory_bytes: 0 })
+        let boxed = matches!(given, Given::Box(_));
+        Ok(Self { pid, handle, boxed, channel, readers, others_cpu_ms: 0, peak_memory_bytes: 0 })
     }
 
     /// Runs one step of the exchange with the process under bounds. `work` gets the channel.
@@ -123,7 +170,7 @@ impl Process {
         bounds: &Bounds<'_>,
         work: impl FnOnce(&'p mut Lines) -> F,
     ) -> Result<Step<T>, SandboxError> {
-        let Self { pid, channel, others_cpu_ms, peak_memory_bytes, .. } = self;
+        let Self { pid, channel, boxed, others_cpu_ms, peak_memory_bytes, .. } = self;
         let before = own_cpu_ms(*pid);
         let others_before = *others_cpu_ms;
         let started = tokio::time::Instant::now();
@@ -135,7 +182,13 @@ impl Process {
                 biased;
                 () = bounds.cancel.cancelled() => return Err(SandboxError::Cancelled),
                 () = bounds.flood.raised() => Halt::new(Verdict::OutputLimit, "output limit exceeded"),
-                done = &mut work => return Ok(Step::Done(done, own_cpu_ms(*pid).saturating_sub(before))),
+                done = &mut work => {
+                    if *boxed {
+                        *others_cpu_ms = Usage::of(*pid).others_cpu_ms.max(*others_cpu_ms);
+                    }
+                    let others = if *boxed { others_cpu_ms.saturating_sub(others_before) } else { 0 };
+                    return Ok(Step::Done(done, own_cpu_ms(*pid).saturating_sub(before) + others));
+                }
                 () = tokio::time::sleep(LOOK) => {
                     let usage = Usage::of(*pid);
                     *others_cpu_ms = usage.others_cpu_ms.max(*others_cpu_ms);
@@ -165,8 +218,20 @@ impl Process {
         self.join(server).await
     }
 
+    /// Waits for a process that seems to have ended by itself, since its channel has; ends it where it has not.
+    pub(super) async fn bury(mut self, server: &mut ForkServer, limits: &Limits) -> Result<Ended, SandboxError> {
+        if self.boxed {
+            // Its last words are those of the box, which must not be killed while it speaks.
+            let patience = Duration::from_millis(limits.wall_ms(0));
+            if let Ok(ended) = tokio::time::timeout(patience, self.join(server)).await {
+                return ended;
+            }
+        }
+        self.retire(server).await
+    }
+
     /// Waits for the end of a process that ends by itself.
-    pub(super) async fn join(&mut self, server: &mut ForkServer) -> Result<Ended, SandboxError> {
+    async fn join(&mut self, server: &mut ForkServer) -> Result<Ended, SandboxError> {
         let mut ended = server.ended().await?;
         for reader in &mut self.readers {
             // A reader neither panics nor is aborted before here.
@@ -180,23 +245,31 @@ impl Process {
 
 /// What a candidate's process is told about its limits. `cpu_ms` bounds the whole process, as a second line of defence.
 pub(super) fn process_limits(limits: &Limits, cpu_ms: u64) -> Value {
+    let resources: Value = resources(limits, cpu_ms).into_iter().map(|(name, pair)| (name, json!(pair))).collect();
+    json!({ "tmp_bytes": tmp_bytes(limits), "resources": resources })
+}
+
+/// Size of the private directory, in bytes.
+pub(super) fn tmp_bytes(limits: &Limits) -> u64 {
+    limits.file_bytes * TMP_FILES
+}
+
+/// Limits by the names of RLIMIT constants, soft and hard, for a native program.
+pub(super) fn resources(limits: &Limits, cpu_ms: u64) -> Vec<(String, [u64; 2])> {
     let seconds = cpu_ms.div_ceil(1_000) + 1;
-    let same = |value: u64| [value, value];
-    json!({
-        "tmp_bytes": limits.file_bytes * TMP_FILES,
-        "resources": {
-            "CPU": [seconds, seconds + 1],
-            "DATA": same(limits.memory_bytes),
-            "AS": same(limits.memory_bytes),
-            "FSIZE": same(limits.file_bytes),
-            "NPROC": same(u64::from(limits.processes)),
-            "NOFILE": same(256),
-            "STACK": same(64 << 20),
-            "CORE": same(0),
-            "MEMLOCK": same(0),
-            "MSGQUEUE": same(0),
-        },
-    })
+    let same = |name: &str, value: u64| (name.to_owned(), [value, value]);
+    vec![
+        ("CPU".to_owned(), [seconds, seconds + 1]),
+        same("DATA", limits.memory_bytes),
+        same("AS", limits.memory_bytes),
+        same("FSIZE", limits.file_bytes),
+        same("NPROC", u64::from(limits.processes)),
+        same("NOFILE", 256),
+        same("STACK", 64 << 20),
+        same("CORE", 0),
+        same("MEMLOCK", 0),
+        same("MSGQUEUE", 0),
+    ]
 }
 
 /// Shared by all processes of one execution.

@@ -7,7 +7,11 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::unix::pipe::Sender;
 use tokio_util::sync::CancellationToken;
 
+use super::boxes::Launch;
+use super::build::Built;
+use super::capture::Capture;
 use super::lines::{Lines, Received};
+use super::outcome::Outcome;
 use super::output::compare;
 use super::probe::Probe;
 use super::process::{Bounds, Process, Step, Streams, process_limits};
@@ -31,21 +35,12 @@ enum Said {
 /// One execution of a program against stdin/stdout cases: a process for each case.
 pub(super) struct Programs<'a> {
     pub(super) slot: &'a mut Slot,
+    /// What runs in a box for each case; absent where a warm interpreter runs the program's text.
+    pub(super) built: Option<&'a Built>,
     pub(super) job: &'a Job,
     pub(super) cancel: &'a CancellationToken,
     /// Where the program is traced, if it is.
     pub(super) probe: Option<&'a mut Probe>,
-}
-
-/// What the cases left behind.
-pub(super) struct Outcome {
-    pub(super) results: Vec<TestResult>,
-    /// The streams of the first case that failed, or of the last one.
-    pub(super) streams: Streams,
-    pub(super) cpu_ms: u64,
-    pub(super) peak_memory_bytes: u64,
-    pub(super) near_limit: bool,
-    pub(super) compile_output: Option<String>,
 }
 
 /// How one case ended.
@@ -57,17 +52,10 @@ struct Ending {
 }
 
 impl Programs<'_> {
-    /// Runs the cases in order.
+    /// Runs the cases in order. The streams are those of the first case that failed, or of the last one.
     pub(super) async fn run(mut self, cases: &[IoCase], rule: OutputRule) -> Result<Outcome, SandboxError> {
         let limits = &self.job.limits;
-        let mut outcome = Outcome {
-            results: Vec::with_capacity(cases.len()),
-            streams: Streams::new(limits),
-            cpu_ms: 0,
-            peak_memory_bytes: 0,
-            near_limit: false,
-            compile_output: None,
-        };
+        let mut outcome = Outcome::new(limits);
         let (mut timeouts, mut passed, mut confirmed) = (0, 0, false);
         let mut failure_shown = false;
         for (index, case) in cases.iter().enumerate() {
@@ -86,8 +74,7 @@ impl Programs<'_> {
             if let Some(probe) = &mut self.probe {
                 probe.called(&[index]).and_then(|()| probe.noted()).map_err(failed("reading a trace"))?;
             }
-            outcome.cpu_ms += ending.ended.cpu_ms;
-            outcome.peak_memory_bytes = outcome.peak_memory_bytes.max(ending.ended.peak_memory_bytes);
+            outcome.account(&ending.ended);
             outcome.near_limit |= ending.halt.is_none() && ending.cpu_ms > limits.test_cpu_ms / 2;
             confirmed |= ending.cpu_ms > limits.test_cpu_ms;
             let result = judge(case, rule, &streams, &ending);
@@ -100,10 +87,8 @@ impl Programs<'_> {
             outcome.results.push(result);
             if let Some(text) = ending.compile_output {
                 outcome.compile_output = Some(text.clone());
-                let rest = cases[index + 1..]
-                    .iter()
-                    .map(|case| TestResult { message: Some(plain(&text)), ..result_of(case, Verdict::CompileError) });
-                outcome.results.extend(rest);
+                let halt = Halt::new(Verdict::CompileError, text);
+                outcome.results.extend(cases[index + 1..].iter().map(|case| refused(case, &halt)));
                 break;
             }
         }
@@ -112,18 +97,10 @@ impl Programs<'_> {
 
     async fn case(&mut self, case: &IoCase, streams: &Streams, cpu_ms: u64) -> Result<Ending, SandboxError> {
         let limits = &self.job.limits;
-        let job = json!({
-            "mode": "program",
-            "module": "__main__",
-            "source": self.job.program.text,
-            "limits": process_limits(limits, cpu_ms),
-        });
         let (theirs, ours) = std::io::pipe().map_err(failed("opening a pipe"))?;
         let feeder = feed(OwnedFd::from(ours), case.stdin.clone())?;
         let captures = [&streams.stdout, &streams.stderr];
-        let mut process =
-            Process::start(&mut self.slot.candidates, &job, OwnedFd::from(theirs), captures, self.probe.as_deref())
-                .await?;
+        let mut process = self.start(OwnedFd::from(theirs), captures, cpu_ms).await?;
         let started = Instant::now();
         let bounds = Bounds { cpu_ms, limits, flood: &streams.flood, cancel: self.cancel };
         let step = process.step(&bounds, listen).await;
@@ -138,7 +115,7 @@ impl Programs<'_> {
         match said.pop() {
             None if streams.flood.has_risen() => halt = Some(Halt::new(Verdict::OutputLimit, "output limit exceeded")),
             None if ended.status == 0 => {}
-            None => halt = Some(exit(ended, bounds.cpu_ms)),
+            None => halt = Some(exit(&ended, bounds.cpu_ms).in_the_light_of(&streams.stderr)),
             Some(Err(reason)) => halt = Some(reason),
             Some(Ok(_)) if !said.is_empty() => halt = Some(Halt::forged("more than one message")),
             Some(Ok(Said::Raised(raised))) => halt = Some(Halt::new(raised.verdict(), raised.message())),
@@ -148,6 +125,22 @@ impl Programs<'_> {
             }
         }
         Ok(Ending { halt, compile_output, ended, cpu_ms })
+    }
+
+    async fn start(&mut self, stdin: OwnedFd, streams: [&Capture; 2], cpu_ms: u64) -> Result<Process, SandboxError> {
+        let limits = &self.job.limits;
+        let server = &mut self.slot.candidates;
+        if let Some(Built { files, run, .. }) = self.built {
+            let launch = Launch { command: run, files, keep: None, talks: false, limits, cpu_ms };
+            return Process::spawn(server, &launch, stdin, streams).await;
+        }
+        let job = json!({
+            "mode": "program",
+            "module": "__main__",
+            "source": self.job.program.text,
+            "limits": process_limits(limits, cpu_ms),
+        });
+        Process::start(server, &job, stdin, streams, self.probe.as_deref()).await
     }
 }
 
@@ -175,7 +168,7 @@ fn feed(pipe: OwnedFd, input: String) -> Result<tokio::task::JoinHandle<()>, San
     }))
 }
 
-fn exit(ended: Ended, cpu_limit_ms: u64) -> Halt {
+fn exit(ended: &Ended, cpu_limit_ms: u64) -> Halt {
     if libc::WIFEXITED(ended.status) {
         return Halt::new(
             Verdict::Crashed,
@@ -191,6 +184,11 @@ fn result_of(case: &IoCase, verdict: Verdict) -> TestResult {
         test.push_str("...");
     }
     TestResult { verdict, score: 0.0, test, expected: None, actual: None, message: None, cpu_ms: None }
+}
+
+/// The result of a case whose program could not be built.
+pub(super) fn refused(case: &IoCase, halt: &Halt) -> TestResult {
+    TestResult { message: Some(plain(&halt.message)), ..result_of(case, halt.verdict) }
 }
 
 fn judge(case: &IoCase, rule: OutputRule, streams: &Streams, ending: &Ending) -> TestResult {

@@ -1,6 +1,6 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -9,11 +9,12 @@ use tokio::process::{Child, Command};
 
 use super::SandboxError;
 use super::interpreter::Interpreter;
-use super::launcher::{Plan, Ready, Reply, WORD};
+use super::launcher::{Entry, Part, Plan, Ready, Reply, WORD};
 use super::lines::{Lines, Received};
+use super::python;
 
 /// Longest line that a server or the launcher may write, in bytes.
-const SERVER_LINE_BYTES: usize = 64 << 10;
+const SERVER_LINE_BYTES: usize = 1 << 20;
 
 /// How long the launcher may take to start both servers, and a server to answer: only a broken machine takes longer.
 const START: Duration = Duration::from_secs(60);
@@ -21,11 +22,43 @@ const START: Duration = Duration::from_secs(60);
 /// Forks after which a server's memory has settled; the second is the first that is like all others.
 const WARMING_FORKS: u32 = 2;
 
-/// One resident launcher with its two fork servers: room for one execution at a time. Dropping it ends all its processes.
+/// What the slots of a language have in common.
+pub(super) struct Kit {
+    /// Directories and files that the view shows, besides the system's.
+    pub(super) readable: Vec<PathBuf>,
+    /// The server of candidates and that of tests.
+    servers: fn(&Self) -> [Part; 2],
+    /// The interpreter, where both are interpreters.
+    python: PathBuf,
+}
+
+impl Kit {
+    /// Warm Python interpreters.
+    pub(super) fn python(interpreter: Interpreter) -> Self {
+        let servers = |kit: &Self| {
+            let python = kit.python.clone();
+            let candidates = Part::Candidates { python: python.clone(), text: python::candidate_server() };
+            [candidates, Part::Tests { python, text: python::test_server() }]
+        };
+        Self { readable: interpreter.readable, servers, python: interpreter.path }
+    }
+
+    /// Boxes in which the tools of `readable` run.
+    pub(super) fn boxes(readable: Vec<PathBuf>) -> Self {
+        Self { readable, servers: |_| [Part::Boxes, Part::Boxes], python: PathBuf::new() }
+    }
+
+    /// Whether both servers are interpreters.
+    pub(super) fn is_warm(&self) -> bool {
+        !self.python.as_os_str().is_empty()
+    }
+}
+
+/// One resident launcher with its two servers: room for one execution at a time. Dropping it ends all its processes.
 pub(super) struct Slot {
-    /// Forks candidates, each in name spaces of its own.
+    /// Starts candidates, each in name spaces of its own.
     pub(super) candidates: ForkServer,
-    /// Forks test runs.
+    /// Starts test runs.
     pub(super) tests: ForkServer,
     /// How this machine isolates.
     pub(super) ready: Ready,
@@ -38,7 +71,7 @@ impl Slot {
     ///
     /// # Errors
     /// [`SandboxError::Isolation`] when the machine refuses, [`SandboxError::Io`] when starting fails otherwise.
-    pub(super) async fn start(launcher: &Path, interpreter: &Interpreter) -> Result<Self, SandboxError> {
+    pub(super) async fn start(launcher: &Path, kit: &Kit) -> Result<Self, SandboxError> {
         let (mut control, theirs) = Lines::pair(SERVER_LINE_BYTES).map_err(failed("opening a socket"))?;
         let (candidates, for_candidates) = Lines::pair(SERVER_LINE_BYTES).map_err(failed("opening a socket"))?;
         let (tests, for_tests) = Lines::pair(SERVER_LINE_BYTES).map_err(failed("opening a socket"))?;
@@ -50,12 +83,7 @@ impl Slot {
             .kill_on_drop(true)
             .spawn()
             .map_err(failed("starting the launcher"))?;
-        let plan = Plan {
-            python: interpreter.path.clone(),
-            readable: interpreter.readable.clone(),
-            candidate_server: super::languages::python::candidate_server(),
-            test_server: super::languages::python::test_server(),
-        };
+        let plan = Plan { readable: kit.readable.clone(), servers: (kit.servers)(kit).into() };
         let mut text = serde_json::to_vec(&plan).map_err(|error| SandboxError::Harness(error.to_string()))?;
         text.push(b'\n');
         let started = async {
@@ -74,7 +102,9 @@ impl Slot {
             Reply::Refused(reason) => Err(SandboxError::Isolation { reason }),
             Reply::Ready(ready) => {
                 let mut candidates = ForkServer { control: candidates, owed: 0 };
-                candidates.warm().await?;
+                if kit.is_warm() {
+                    candidates.warm().await?;
+                }
                 let tests = ForkServer { control: tests, owed: 0 };
                 Ok(Self { candidates, tests, ready, _control: control, _launcher: child })
             }
@@ -82,14 +112,14 @@ impl Slot {
     }
 }
 
-/// An interpreter that forks one child per request and says how it ended.
+/// A server that starts one process per request and says how it ended.
 pub(super) struct ForkServer {
     control: Lines,
     owed: u32,
 }
 
 /// How a forked child ended.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Ended {
     /// The status as `wait` gives it.
     pub(super) status: i32,
@@ -97,6 +127,8 @@ pub(super) struct Ended {
     pub(super) cpu_ms: u64,
     /// Largest resident set, in bytes.
     pub(super) peak_memory_bytes: u64,
+    /// What was kept of its working directory.
+    pub(super) files: Vec<Entry>,
 }
 
 impl ForkServer {
@@ -130,12 +162,20 @@ impl ForkServer {
     pub(super) async fn ended(&mut self) -> Result<Ended, SandboxError> {
         let line = self.line().await?;
         self.owed = self.owed.saturating_sub(1);
-        let mut numbers = line.split_ascii_whitespace().map(str::parse::<i64>);
-        match (numbers.next(), numbers.next(), numbers.next()) {
-            (Some(Ok(status)), Some(Ok(cpu_us)), Some(Ok(peak_kib))) => Ok(Ended {
+        if let Some(fault) = line.strip_prefix("fault ") {
+            return Err(SandboxError::Harness(format!("setting up a box: {fault}")));
+        }
+        let (numbers, files) = line.split_at(line.find('[').unwrap_or(line.len()));
+        let mut fields = numbers.split_ascii_whitespace();
+        let mut number = || fields.next().and_then(|field| field.parse::<i64>().ok());
+        let (status, cpu_us, peak_kib) = (number(), number(), number());
+        let files = if files.is_empty() { Ok(Vec::new()) } else { serde_json::from_str(files) };
+        match (status, cpu_us, peak_kib, files) {
+            (Some(status), Some(cpu_us), Some(peak_kib), Ok(files)) => Ok(Ended {
                 status: i32::try_from(status).unwrap_or(i32::MAX),
                 cpu_ms: cpu_us.unsigned_abs() / 1_000,
                 peak_memory_bytes: peak_kib.unsigned_abs() << 10,
+                files,
             }),
             _ => Err(SandboxError::Harness(format!("not the end of a process: {line}"))),
         }

@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "each call states why it is sound")]
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::time::Duration;
 
 use rustix::process::Pid;
@@ -39,6 +39,51 @@ pub(super) fn clone_into(flags: UnshareFlags) -> io::Result<Side> {
 pub(super) fn unshare(flags: UnshareFlags) -> io::Result<()> {
     // SAFETY: the call is unsafe for FILES alone, which could part threads from their descriptors; it is never asked for.
     unsafe { rustix::thread::unshare_unsafe(flags & !UnshareFlags::FILES) }.map_err(io::Error::from)
+}
+
+/// Puts a descriptor at a number that no value of this process owns, for the program that is executed next.
+pub(super) fn give(descriptor: OwnedFd, number: RawFd) -> io::Result<()> {
+    // SAFETY: the call touches no memory. The caller keeps its own descriptors at other numbers, so what is closed here, if
+    // anything, belongs to nobody.
+    if unsafe { libc::dup2(descriptor.as_raw_fd(), number) } < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Closes what `give` put at a number.
+pub(super) fn give_up(number: RawFd) {
+    // SAFETY: no value of this process owns the number: `give` says so.
+    unsafe { libc::close(number) };
+}
+
+/// Kills every other process of this name space, of which this process is the first.
+pub(super) fn kill_others() -> io::Result<()> {
+    // SAFETY: the call touches no memory.
+    if unsafe { libc::kill(-1, libc::SIGKILL) } == 0 {
+        return Ok(());
+    }
+    match io::Error::last_os_error() {
+        none if none.raw_os_error() == Some(libc::ESRCH) => Ok(()),
+        error => Err(error),
+    }
+}
+
+/// CPU time in us of all children that were waited for and theirs, and the largest resident set among them in KiB.
+pub(super) fn usage_of_children() -> (i64, i64) {
+    // SAFETY: all bits zero is a valid value of this plain structure.
+    let mut usage = unsafe { std::mem::zeroed::<libc::rusage>() };
+    // SAFETY: `usage` is a valid place for the result and lives through the call.
+    if unsafe { libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut usage) } != 0 {
+        return (0, 0);
+    }
+    let time = |value: libc::timeval| value.tv_sec * 1_000_000 + value.tv_usec;
+    (time(usage.ru_utime) + time(usage.ru_stime), usage.ru_maxrss)
+}
+
+/// Version of the kernel's Landlock interface; 0 without one.
+pub(super) fn landlock_version() -> i32 {
+    const VERSION: libc::c_uint = 1;
+    // SAFETY: with this flag the kernel reads no attribute and gives a number.
+    let version = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<u8>(), 0usize, VERSION) };
+    i32::try_from(version).unwrap_or(0).max(0)
 }
 
 /// Switches address randomisation off for the programs that this process executes from now on.

@@ -2,8 +2,9 @@ use serde::Deserialize;
 
 use super::SandboxError;
 use super::text::plain;
-use super::verdicts::Halt;
+use super::verdicts::{Halt, of_words};
 use crate::domain::{Assertion, TestResult, Verdict};
+use crate::languages::LinkedSaid;
 
 /// What the tests' process says of one assertion. Its words come from the judge and its values are decoded ones.
 #[derive(Deserialize)]
@@ -102,6 +103,42 @@ impl Tally {
     /// Nothing can be run.
     pub(super) fn fail_all(&mut self, halt: &Halt) {
         self.results.iter_mut().for_each(|result| Self::fail(result, halt));
+    }
+
+    /// Takes in what a linked program said of an assertion.
+    pub(super) fn take_linked(&mut self, said: LinkedSaid) -> Result<(), SandboxError> {
+        let failure =
+            |failed, verdict, message| Report::Failed { failed, verdict, message, expected: None, actual: None };
+        self.take(match said {
+            LinkedSaid::Passed(passed) => Report::Passed { passed },
+            LinkedSaid::Failed { index, expected, actual } => {
+                Report::Failed { failed: index, verdict: Verdict::Wrong, message: None, expected, actual }
+            }
+            LinkedSaid::Raised { index: Some(index), text } => failure(index, of_words(&text), Some(text)),
+            LinkedSaid::Unsupported { index, text } => {
+                let message = format!("a value of type {text}, whose comparison proves nothing");
+                failure(index, Verdict::UnsupportedReturn, Some(message))
+            }
+            LinkedSaid::Begin(_) | LinkedSaid::Done(_) | LinkedSaid::Raised { index: None, .. } => return Ok(()),
+        })
+    }
+
+    /// One assertion failed.
+    pub(super) fn fail_at(&mut self, at: usize, halt: &Halt) {
+        if let Some(result) = self.results.get_mut(at) {
+            Self::fail(result, halt);
+        }
+    }
+
+    /// Every assertion that has no verdict yet cannot be reached.
+    pub(super) fn fail_unreached(&mut self, halt: &Halt) {
+        let open = self.results.iter_mut().filter(|result| result.verdict == Verdict::NotRun);
+        open.for_each(|result| Self::fail(result, halt));
+    }
+
+    /// Whether there are assertions and all hold.
+    pub(super) fn all_passed(&self) -> bool {
+        !self.results.is_empty() && self.results.iter().all(|result| result.verdict == Verdict::Passed)
     }
 
     /// The assertion at work, or the next one without a failure, failed; if all have failed, nothing changes.

@@ -1,5 +1,6 @@
 use serde::{Deserialize, Serialize};
 
+use super::capture::Capture;
 use crate::domain::Verdict;
 
 /// Why a candidate's process answers no more.
@@ -16,10 +17,40 @@ impl Halt {
         Self { verdict, message: message.into() }
     }
 
+    /// A crash whose last words on stderr are those of a runtime that found no memory is called so. They come from the
+    /// program, but speak against it only.
+    pub(super) fn in_the_light_of(self, stderr: &Capture) -> Self {
+        if self.verdict == Verdict::Crashed {
+            let bytes = stderr.bytes();
+            let tail = &bytes[bytes.len().saturating_sub(LAST_WORDS)..];
+            return Self { verdict: of_words(&String::from_utf8_lossy(tail)), ..self };
+        }
+        self
+    }
+
     /// Bytes on the answer channel that nobody asked for.
     pub(super) fn forged(what: &str) -> Self {
         Self::new(Verdict::Forbidden, format!("protocol: {what}"))
     }
+}
+
+/// How much of stderr tells why a runtime gave up, in bytes.
+const LAST_WORDS: usize = 8 << 10;
+
+/// How runtimes say that there is no memory.
+const NO_MEMORY: [&str; 7] = [
+    "std::bad_alloc",
+    "OutOfMemoryError",
+    "heap out of memory",
+    "fatal error: out of memory",
+    "runtime: cannot allocate memory",
+    "Array buffer allocation failed",
+    "memory allocation of ",
+];
+
+/// The verdict of a crash that was described in words.
+pub(super) fn of_words(text: &str) -> Verdict {
+    if NO_MEMORY.iter().any(|words| text.contains(words)) { Verdict::Memory } else { Verdict::Crashed }
 }
 
 /// An exception that the candidate's process reports: evidence against the candidate only.

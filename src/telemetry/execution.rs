@@ -35,6 +35,8 @@ pub fn describe(draft: &mut Draft, turn: &TurnRecord, attempt: &Finished, with_c
         draft.set(name::VERDICT, judgement.verdict.name()).set(name::SCORE, judgement.score());
         draft.set(name::MEMORY_BYTES, judgement.peak_memory_bytes);
         draft.set(name::NEAR_LIMIT, judgement.near_limit.then_some(true));
+        let suspicious = judgement.suspicious.len();
+        draft.set(name::SUSPICIOUS_CALLS, (suspicious > 0).then_some(suspicious));
     }
     if !reports.is_empty() {
         let tests = || reports.iter().flat_map(|report| &report.judgement.tests);
@@ -120,14 +122,18 @@ fn program_json(program: Option<&crate::domain::Program>) -> Value {
 /// What the tests said, as far as prompts may show it.
 fn judgement_json(report: &ExecutionReport) -> Value {
     let judgement = &report.judgement;
-    json!({
+    let mut shown = json!({
         "verdict": judgement.verdict.name(),
         "score": judgement.score(),
         "tests": judgement.tests,
         "compile_output": judgement.compile_output,
         "stdout": judgement.stdout.text,
         "stderr": judgement.stderr.text,
-    })
+    });
+    if !judgement.suspicious.is_empty() {
+        shown["suspicious"] = json!(judgement.suspicious);
+    }
+    shown
 }
 
 fn one_or_all(mut values: Vec<Value>) -> Value {

@@ -7,6 +7,7 @@ mod cli_hostile;
 mod conversation;
 mod execution_cases;
 mod house_rules;
+mod languages;
 mod ledger;
 mod openai;
 mod prompts;

@@ -29,8 +29,13 @@ impl Deref for Alone {
 }
 
 pub(crate) async fn sandbox() -> Alone {
+    alone(&[Language::Python]).await
+}
+
+/// The same for other languages.
+pub(crate) async fn alone(languages: &[Language]) -> Alone {
     let guard = ALONE.lock().await;
-    let sandbox = LocalSandbox::start(PathBuf::from(env!("CARGO_BIN_EXE_rolecall")), 1).await.unwrap();
+    let sandbox = LocalSandbox::start(PathBuf::from(env!("CARGO_BIN_EXE_rolecall")), 1, languages).await.unwrap();
     Alone { sandbox, _guard: guard }
 }
 

@@ -190,7 +190,10 @@ async fn cancelling_dropping_and_killing_leave_nothing_behind() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_slots_serve_many_at_once() {
     let _alone = ALONE.lock().await;
-    let sandbox = LocalSandbox::start(PathBuf::from(env!("CARGO_BIN_EXE_rolecall")), 2).await.unwrap();
+    let sandbox =
+        LocalSandbox::start(PathBuf::from(env!("CARGO_BIN_EXE_rolecall")), 2, &[rolecall::domain::Language::Python])
+            .await
+            .unwrap();
     let jobs = (0..20).map(|n| {
         let tests = format!("assert f({n}) == {}\n", n + 1);
         job("def f(n): return n + 1 if n != 7 else exit()\n", Some("f"), assertions(&tests))

@@ -175,6 +175,7 @@ pub fn judgement(passed: &[bool]) -> Judgement {
         protocol: Protocol::Split,
         limits: Limits::default(),
         near_limit: false,
+        suspicious: Vec::new(),
     }
 }
 

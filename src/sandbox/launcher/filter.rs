@@ -3,11 +3,14 @@
 //! A list of what is denied, not of what is allowed: language runtimes use nearly everything else.
 
 use std::collections::BTreeMap;
+use std::io;
 
 use seccompiler::{
     BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
     SeccompRule, sock_filter,
 };
+
+use super::server::Failed;
 
 /// Refused with EPERM: debugging others, kernel interfaces with a history of holes, changing the machine, and hiding memory.
 const DENIED: &[libc::c_long] = &[
@@ -79,8 +82,21 @@ const NEW_SPACES: [libc::c_int; 8] = [
     libc::CLONE_NEWTIME,
 ];
 
+/// Puts the filters on this process and all that it starts.
+pub(super) fn install() -> Result<(), Failed> {
+    for filter in programs()? {
+        seccompiler::apply_filter(&filter)
+            .map_err(|error| ("installing a filter of system calls", io::Error::other(error)))?;
+    }
+    Ok(())
+}
+
 /// The filters, to be installed in this order.
-pub(super) fn programs() -> Result<[BpfProgram; 2], BackendError> {
+pub(super) fn programs() -> Result<[BpfProgram; 2], Failed> {
+    written().map_err(|error| ("writing a filter of system calls", io::Error::other(error)))
+}
+
+fn written() -> Result<[BpfProgram; 2], BackendError> {
     let mut denied = DENIED.iter().map(|call| (*call, Vec::new())).collect::<BTreeMap<_, _>>();
     let spaces = NEW_SPACES.iter().map(|flag| {
         let bit = u64::from(flag.unsigned_abs());

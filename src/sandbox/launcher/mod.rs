@@ -4,11 +4,16 @@
 //! (one forks candidates, one forks test runs) and stays as their parent: when it ends, however it ends, the kernel
 //! kills both and with them everything that they started.
 
+mod boxes;
+mod cargo;
 mod filter;
+mod init;
+mod landlock;
 mod plan;
 mod resident;
 mod server;
 mod view;
 
-pub(super) use plan::{Plan, Ready, Reply};
+pub(super) use plan::{Entry, Order, Part, Plan, Ready, Reply};
 pub use resident::{WORD, intercept};
+pub(super) use server::ENVIRONMENT;

@@ -5,21 +5,29 @@ use serde::{Deserialize, Serialize};
 /// What a launcher is asked to start.
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::sandbox) struct Plan {
-    /// The interpreter's own path, never a shim.
-    pub(in crate::sandbox) python: PathBuf,
     /// Directories and files that programs may read, besides the system's.
     pub(in crate::sandbox) readable: Vec<PathBuf>,
-    /// Text of the server that forks candidates.
-    pub(in crate::sandbox) candidate_server: String,
-    /// Text of the server that forks test runs.
-    pub(in crate::sandbox) test_server: String,
+    /// The servers, in the order of their control sockets.
+    pub(in crate::sandbox) servers: Vec<Part>,
+}
+
+/// One server of a slot.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(in crate::sandbox) enum Part {
+    /// A Python interpreter (its own path, never a shim) with a text of ours that forks candidates.
+    Candidates { python: PathBuf, text: String },
+    /// A Python interpreter with a text of ours that forks test runs.
+    Tests { python: PathBuf, text: String },
+    /// This binary, which runs commands in boxes.
+    Boxes,
 }
 
 /// What the launcher answers once.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(in crate::sandbox) enum Reply {
-    /// Both servers run.
+    /// All servers run.
     Ready(Ready),
     /// The machine refused; the text says what and how to go on.
     Refused(String),
@@ -30,4 +38,39 @@ pub(in crate::sandbox) enum Reply {
 pub(in crate::sandbox) struct Ready {
     /// `root_namespaces` or `user_namespaces`.
     pub(in crate::sandbox) backend: String,
+    /// Version of Landlock's interface that is enforced on programs; 0 where the kernel has none.
+    pub(in crate::sandbox) landlock: i32,
+}
+
+/// A command to run in a box, as the server of boxes is asked for it. Descriptors that go with it, in this order: stdin,
+/// stdout, stderr, the file that holds `files`, the channel, then the file for what is kept where `keep` names anything.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::sandbox) struct Order {
+    /// Program and arguments.
+    pub(in crate::sandbox) argv: Vec<String>,
+    /// Its whole environment.
+    pub(in crate::sandbox) env: Vec<(String, String)>,
+    /// Files to put into the working directory.
+    pub(in crate::sandbox) files: Vec<Entry>,
+    /// Whether the program gets the channel as descriptor 3; else the channel ends when the box does.
+    pub(in crate::sandbox) channel: bool,
+    /// Files and directories of the working directory that are wanted afterwards.
+    pub(in crate::sandbox) keep: Vec<String>,
+    /// Most bytes of what is kept.
+    pub(in crate::sandbox) keep_bytes: u64,
+    /// Size of the private directory, in bytes.
+    pub(in crate::sandbox) tmp_bytes: u64,
+    /// Limits by the names of RLIMIT constants (`CPU`, `DATA`, …): soft and hard.
+    pub(in crate::sandbox) limits: Vec<(String, [u64; 2])>,
+}
+
+/// A file within a file that holds several, one after another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::sandbox) struct Entry {
+    /// Path in the working directory: relative, without `..`.
+    pub(in crate::sandbox) path: String,
+    /// Length in bytes.
+    pub(in crate::sandbox) bytes: u64,
+    /// Whether it may be executed.
+    pub(in crate::sandbox) executable: bool,
 }

@@ -9,7 +9,8 @@ use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg}
 use rustix::process::{PidfdFlags, pidfd_open};
 use rustix::thread::{CapabilitySet, UnshareFlags, capabilities};
 
-use super::plan::{Plan, Ready, Reply};
+use super::landlock;
+use super::plan::{Part, Plan, Ready, Reply};
 use super::server::{Identity, Server};
 use crate::sandbox::sys;
 
@@ -32,7 +33,9 @@ fn run(mut control: UnixStream) -> io::Result<()> {
     let (plan, servers) = receive(&mut control)?;
     let started = start(&plan, servers);
     let (reply, processes) = match started {
-        Ok((backend, processes)) => (Reply::Ready(Ready { backend: backend.to_owned() }), processes),
+        Ok((backend, processes)) => {
+            (Reply::Ready(Ready { backend: backend.to_owned(), landlock: landlock::version() }), processes)
+        }
         Err(reason) => (Reply::Refused(reason), Vec::new()),
     };
     let mut text = serde_json::to_vec(&reply)?;
@@ -49,8 +52,8 @@ fn run(mut control: UnixStream) -> io::Result<()> {
     }
 }
 
-/// The plan and the two servers' ends of their control sockets.
-fn receive(control: &mut UnixStream) -> io::Result<(Plan, [OwnedFd; 2])> {
+/// The plan and the servers' ends of their control sockets.
+fn receive(control: &mut UnixStream) -> io::Result<(Plan, Vec<OwnedFd>)> {
     let mut first = [0];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
@@ -63,7 +66,6 @@ fn receive(control: &mut UnixStream) -> io::Result<(Plan, [OwnedFd; 2])> {
         })
         .flatten()
         .collect::<Vec<_>>();
-    let servers = <[OwnedFd; 2]>::try_from(descriptors).map_err(|_| io::Error::other("two sockets were expected"))?;
     let mut text = first.to_vec();
     let mut chunk = vec![0; 1 << 16];
     while text.last() != Some(&b'\n') {
@@ -72,11 +74,15 @@ fn receive(control: &mut UnixStream) -> io::Result<(Plan, [OwnedFd; 2])> {
             count => text.extend_from_slice(&chunk[..count]),
         }
     }
-    Ok((serde_json::from_slice(&text)?, servers))
+    let plan: Plan = serde_json::from_slice(&text)?;
+    if plan.servers.len() != descriptors.len() {
+        return Err(io::Error::other("one socket for each server was expected"));
+    }
+    Ok((plan, descriptors))
 }
 
-/// Finds out what this process may do, and starts both servers accordingly.
-fn start(plan: &Plan, servers: [OwnedFd; 2]) -> Result<(&'static str, Vec<OwnedFd>), String> {
+/// Finds out what this process may do, and starts the servers accordingly.
+fn start(plan: &Plan, sockets: Vec<OwnedFd>) -> Result<(&'static str, Vec<OwnedFd>), String> {
     let privileged = rustix::process::geteuid().is_root()
         && capabilities(None).is_ok_and(|sets| {
             sets.effective.contains(CapabilitySet::SYS_ADMIN | CapabilitySet::SETUID | CapabilitySet::SETGID)
@@ -94,21 +100,16 @@ fn start(plan: &Plan, servers: [OwnedFd; 2]) -> Result<(&'static str, Vec<OwnedF
     };
     rustix::process::umask(Mode::from_bits_truncate(0o022));
     sys::fix_addresses().map_err(|error| format!("switching address randomisation off failed ({error})"))?;
-    let [for_candidates, for_tests] = servers;
     let own = rustix::process::getpid().as_raw_nonzero().get().unsigned_abs();
-    // Identities of no user, different for every launcher that is alive, so that process limits are not shared.
-    let identity = |base: u32| privileged.then(|| base + own % 4_000);
+    // Identities of no user, different for every server that is alive, so that process limits are not shared.
+    let identity = |number: u32| privileged.then(|| 60_000 - 4_000 * (number % 8) + own % 4_000);
     let mut processes = Vec::new();
-    for server in [
-        Server {
-            plan,
-            text: &plan.candidate_server,
-            control: for_candidates,
-            identity: Identity::Keeps(identity(60_000)),
-        },
-        Server { plan, text: &plan.test_server, control: for_tests, identity: Identity::Drops(identity(56_000)) },
-    ] {
-        let pid = server.start()?;
+    for ((number, part), control) in (0..).zip(&plan.servers).zip(sockets) {
+        let identity = match part {
+            Part::Tests { .. } => Identity::Drops(identity(number)),
+            Part::Candidates { .. } | Part::Boxes => Identity::Keeps(identity(number)),
+        };
+        let pid = Server { plan, part, control, identity }.start()?;
         processes
             .push(pidfd_open(pid, PidfdFlags::empty()).map_err(|error| format!("watching a server failed ({error})"))?);
     }

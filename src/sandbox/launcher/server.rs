@@ -2,14 +2,17 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use rustix::process::{Gid, Pid, Resource, Rlimit, Signal, Uid, setrlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets, UnshareFlags};
 use serde_json::json;
 
+use super::boxes;
 use super::filter;
-use super::plan::Plan;
+use super::landlock;
+use super::plan::{Part, Plan};
 use super::view;
 use crate::sandbox::sys::{self, Side};
 
@@ -22,15 +25,35 @@ pub(super) enum Identity {
     Drops(Option<u32>),
 }
 
-/// An interpreter that is to run in name spaces of its own.
+/// A server that is to run in name spaces of its own.
 pub(super) struct Server<'a> {
     pub(super) plan: &'a Plan,
-    /// The Python text that it runs.
-    pub(super) text: &'a str,
+    pub(super) part: &'a Part,
     /// Its control socket, which becomes its standard input.
     pub(super) control: OwnedFd,
     pub(super) identity: Identity,
 }
+
+/// What failed, and the system's error.
+pub(super) type Failed = (&'static str, io::Error);
+
+/// Wraps an error of the system with what was being done.
+pub(super) fn step(what: &'static str) -> impl Fn(rustix::io::Errno) -> Failed {
+    move |error| (what, error.into())
+}
+
+/// The name spaces that every candidate gets for itself.
+pub(super) const APART: UnshareFlags = UnshareFlags::NEWNS.union(UnshareFlags::NEWPID).union(UnshareFlags::NEWIPC);
+
+/// What every program finds in its environment.
+pub(in crate::sandbox) const ENVIRONMENT: [(&str, &str); 6] = [
+    ("PATH", "/usr/local/bin:/usr/bin:/bin"),
+    ("HOME", "/tmp"),
+    ("TMPDIR", "/tmp"),
+    ("LANG", "C.UTF-8"),
+    ("LC_ALL", "C.UTF-8"),
+    ("TZ", "UTC"),
+];
 
 /// Memory of the process that runs tests.
 const TESTS_MEMORY_BYTES: u64 = 2 << 30;
@@ -53,8 +76,8 @@ impl Server<'_> {
             )),
             Ok(Side::Child) => {
                 drop(result);
-                let reason = self.become_server();
                 let mut report = File::from(OwnedFd::from(report));
+                let reason = self.become_server(&mut report);
                 // Nobody is left to tell if this fails: the parent then reads an empty reason.
                 let _ = report.write_all(reason.as_bytes());
                 std::process::exit(1)
@@ -71,16 +94,35 @@ impl Server<'_> {
         }
     }
 
-    /// Sets this process up and executes the interpreter. Returns only with the reason why that failed.
-    fn become_server(self) -> String {
-        match self.prepare() {
-            Err((what, error)) => format!("{what} failed ({error})"),
-            Ok(mut command) => format!("executing {} failed ({})", self.plan.python.display(), command.exec()),
+    /// Sets this process up and becomes the server. Returns only with the reason why that failed.
+    fn become_server(self, report: &mut File) -> String {
+        let said = |(what, error): Failed| format!("{what} failed ({error})");
+        let uid = match self.prepare() {
+            Err(failure) => return said(failure),
+            Ok(uid) => uid,
+        };
+        match self.part {
+            Part::Candidates { python, text } | Part::Tests { python, text } => {
+                match self.interpreter(python, text, uid) {
+                    Err(failure) => said(failure),
+                    Ok(mut command) => format!("executing {} failed ({})", python.display(), command.exec()),
+                }
+            }
+            Part::Boxes => match boxes::Boxes::new(self.control, uid) {
+                Err(failure) => said(failure),
+                Ok(boxes) => {
+                    // A closed pipe says that the server runs.
+                    if let Ok(nothing) = File::open("/dev/null") {
+                        *report = nothing;
+                    }
+                    boxes.serve()
+                }
+            },
         }
     }
 
-    fn prepare(&self) -> Result<Command, (&'static str, io::Error)> {
-        let step = |what: &'static str| move |error: rustix::io::Errno| (what, io::Error::from(error));
+    /// Enters the view and gives up what the server does not need; returns the identity that its children take.
+    fn prepare(&self) -> Result<Option<u32>, Failed> {
         view::enter(self.plan).map_err(|error| ("building the view of the file system", error))?;
         rustix::process::setsid().map_err(step("starting a session"))?;
         rustix::thread::set_no_new_privs(true).map_err(step("giving up new privileges"))?;
@@ -90,30 +132,31 @@ impl Server<'_> {
                 let limit = Rlimit { current: Some(TESTS_MEMORY_BYTES), maximum: Some(TESTS_MEMORY_BYTES) };
                 setrlimit(Resource::As, limit).map_err(step("limiting memory"))?;
                 drop_identity(uid).map_err(step("taking an identity without rights"))?;
+                filter::install()?;
                 None
             }
         };
-        let filters =
-            filter::programs().map_err(|error| ("writing a filter of system calls", io::Error::other(error)))?;
-        if let Identity::Drops(_) = self.identity {
-            for filter in &filters {
-                seccompiler::apply_filter(filter)
-                    .map_err(|error| ("installing a filter of system calls", io::Error::other(error)))?;
-            }
-        }
         // After the change of identity, which clears it.
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).map_err(step("tying its life to ours"))?;
+        Ok(uid)
+    }
+
+    fn interpreter(&self, python: &Path, text: &str, uid: Option<u32>) -> Result<Command, Failed> {
+        let filters = filter::programs()?.iter().map(filter::hexadecimal).collect::<Vec<_>>();
         let control = self.control.try_clone().map_err(|error| ("copying the control socket", error))?;
-        let spaces = UnshareFlags::NEWNS | UnshareFlags::NEWPID | UnshareFlags::NEWIPC;
-        let filters = filters.iter().map(filter::hexadecimal).collect::<Vec<_>>();
-        let settings = json!({ "clone": libc::SYS_clone, "flags": spaces.bits(), "uid": uid, "filters": filters });
-        let mut command = Command::new(&self.plan.python);
+        let settings = json!({
+            "clone": libc::SYS_clone,
+            "flags": APART.bits(),
+            "uid": uid,
+            "filters": filters,
+            "landlock": landlock::numbers(),
+        });
+        let mut command = Command::new(python);
         command
-            .args(["-S", "-s", "-c", self.text])
+            .args(["-S", "-s", "-c", text])
             .arg(settings.to_string())
             .env_clear()
-            .envs([("PATH", "/usr/local/bin:/usr/bin:/bin"), ("HOME", "/tmp"), ("TMPDIR", "/tmp")])
-            .envs([("LANG", "C.UTF-8"), ("LC_ALL", "C.UTF-8"), ("TZ", "UTC")])
+            .envs(ENVIRONMENT)
             .envs([("PYTHONHASHSEED", "0"), ("PYTHONDONTWRITEBYTECODE", "1")])
             .stdin(Stdio::from(control))
             .stdout(Stdio::null());
@@ -122,7 +165,7 @@ impl Server<'_> {
 }
 
 /// Takes the identity, where there is one to take, and gives up every capability.
-fn drop_identity(uid: Option<u32>) -> rustix::io::Result<()> {
+pub(super) fn drop_identity(uid: Option<u32>) -> rustix::io::Result<()> {
     if let Some(number) = uid {
         let (uid, gid) = (Uid::from_raw(number), Gid::from_raw(number));
         rustix::thread::set_thread_groups(&[])?;

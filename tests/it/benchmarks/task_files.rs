@@ -50,6 +50,8 @@ file_bytes = 1024
 output_bytes = 2048
 output_kept_bytes = 512
 timeouts = "all"
+compile_cpu_ms = 9_000
+compile_memory_bytes = 0x4000_0000
 "#;
 
 const IO: &str = r#"
@@ -116,6 +118,8 @@ fn every_key_reaches_the_task() {
         output_bytes: 2048,
         output_kept_bytes: 512,
         timeouts: TimeoutPolicy::All,
+        compile_cpu_ms: 9000,
+        compile_memory_bytes: 1 << 30,
     };
     assert_eq!(task.limits, limits);
     assert_eq!(problem.scored_on(), ScoredOn::Hidden);

@@ -24,6 +24,7 @@ pub fn subject(task: Task, program: &str, tests: Vec<TestResult>, diagnosis: Opt
         protocol: Protocol::Split,
         limits: Limits::default(),
         near_limit: false,
+        suspicious: Vec::new(),
     };
     Subject {
         task: Arc::new(task),

@@ -47,7 +47,12 @@ impl Story {
             actors: names.map(|name| (ActorName(name.to_owned()), name.to_owned())).to_vec(),
             starter: None,
             scored_on: ScoredOn::Hidden,
-            isolation: Isolation { backend: "user_namespaces".to_owned(), memory: "rlimit".to_owned(), network: true },
+            isolation: Isolation {
+                backend: "user_namespaces".to_owned(),
+                memory: "rlimit".to_owned(),
+                network: true,
+                landlock_abi: 0,
+            },
             notes: Vec::new(),
             started_ns: START,
         };
@@ -190,6 +195,7 @@ pub fn report(id: MessageId, candidate: &Arc<Candidate>, passed: usize) -> Arc<E
         protocol: Protocol::Split,
         limits: Limits::default(),
         near_limit: false,
+        suspicious: vec![format!("line 3: exit({SECRET})")],
     };
     Arc::new(ExecutionReport { id, candidate: candidate.clone(), judgement: Arc::new(judgement) })
 }

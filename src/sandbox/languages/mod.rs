@@ -1,3 +1,0 @@
-//! What differs from language to language: one file each.
-
-pub(super) mod python;

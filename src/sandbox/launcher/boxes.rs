@@ -1,0 +1,101 @@
+//! The server of boxes: runs one command at a time, each in name spaces of its own.
+
+use std::io::{self, IoSliceMut, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+use rustix::process::{Pid, WaitOptions, waitpid};
+
+use super::init;
+use super::plan::Order;
+use super::server::{APART, Failed};
+use crate::sandbox::sys::{self, Side};
+
+/// Most descriptors that come with one order.
+const MOST_DESCRIPTORS: usize = 6;
+
+/// The server, after its own set-up.
+pub(super) struct Boxes {
+    control: UnixStream,
+    uid: Option<u32>,
+}
+
+impl Boxes {
+    /// A server that takes orders on `control` and whose programs take the identity `uid` where there is one.
+    pub(super) fn new(control: OwnedFd, uid: Option<u32>) -> Result<Self, Failed> {
+        Ok(Self { control: UnixStream::from(control), uid })
+    }
+
+    /// Serves until the other side is gone, or says why it cannot go on.
+    pub(super) fn serve(mut self) -> String {
+        loop {
+            match self.serve_one() {
+                Ok(true) => {}
+                Ok(false) => std::process::exit(0),
+                Err(error) => return format!("serving an order failed ({error})"),
+            }
+        }
+    }
+
+    fn serve_one(&mut self) -> io::Result<bool> {
+        let Some((order, descriptors)) = self.receive()? else { return Ok(false) };
+        let (mut result, report) = io::pipe()?;
+        match sys::clone_into(APART)? {
+            Side::Child => {
+                drop(result);
+                init::run(&order, descriptors, report, self.uid)
+            }
+            Side::Parent(pid) => {
+                drop((report, descriptors));
+                self.control.write_all(format!("{}\n", pid.as_raw_nonzero()).as_bytes())?;
+                // The report ends with its writer, whose end the kernel turns into the end of the whole box.
+                let mut said = String::new();
+                result.read_to_string(&mut said)?;
+                let status = wait(pid)?;
+                if said.is_empty() {
+                    said = format!("{status} 0 0 []");
+                }
+                self.control.write_all(format!("{}\n", said.trim_end()).as_bytes())?;
+                Ok(true)
+            }
+        }
+    }
+
+    /// The next order; `None` when the other side is gone.
+    fn receive(&mut self) -> io::Result<Option<(Order, Vec<OwnedFd>)>> {
+        let mut first = [0];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_DESCRIPTORS))];
+        let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+        let message =
+            recvmsg(&self.control, &mut [IoSliceMut::new(&mut first)], &mut ancillary, RecvFlags::CMSG_CLOEXEC)?;
+        if message.bytes == 0 {
+            return Ok(None);
+        }
+        let rights = ancillary.drain().filter_map(|message| match message {
+            RecvAncillaryMessage::ScmRights(found) => Some(found),
+            _ => None,
+        });
+        let descriptors = rights.flatten().collect();
+        let mut text = first.to_vec();
+        let mut chunk = vec![0; 1 << 16];
+        while text.last() != Some(&b'\n') {
+            match self.control.read(&mut chunk)? {
+                0 => return Ok(None),
+                count => text.extend_from_slice(&chunk[..count]),
+            }
+        }
+        Ok(Some((serde_json::from_slice(&text)?, descriptors)))
+    }
+}
+
+fn wait(pid: Pid) -> io::Result<i32> {
+    loop {
+        match waitpid(Some(pid), WaitOptions::empty()) {
+            Ok(Some((_, status))) => return Ok(status.as_raw()),
+            Ok(None) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
