@@ -11,14 +11,15 @@ pub(super) const PROGRAM_FILE: &str = "program.rs";
 const CRATES: &[&str] = &["md5", "rand", "regex"];
 const CRATES_MANIFEST: &str = include_str!("../harness/rust/crates.toml");
 
-/// As `cargo test` builds, without what only debuggers read.
+/// As `cargo test` builds, without what only debuggers read. Optimising test code costs more than it saves; a whole program
+/// may compute for long.
 const FLAGS: &[&str] = &[
     "--edition=2021",
     "--crate-name=program",
     "--crate-type=bin",
     "--cap-lints=allow",
     "--color=never",
-    "-Copt-level=0",
+    "-Ccodegen-units=1",
     "-Coverflow-checks=on",
     "-Cdebug-assertions=on",
     "-Cdebuginfo=0",
@@ -97,6 +98,8 @@ impl Toolchain for Rust {
     fn recipe(&self, unit: &Unit, tools: &Tools) -> Recipe {
         let mut argv = vec![tools.program("rustc")];
         argv.extend(FLAGS.iter().map(|flag| (*flag).to_owned()));
+        let is_whole = unit.files.len() == 1;
+        argv.push(format!("-Copt-level={}", u8::from(is_whole)));
         argv.push(format!("-Clinker={}", tools.program("cc")));
         let named: Vec<_> =
             CRATES.iter().filter(|name| unit.files.iter().any(|file| names_crate(&file.text, name))).collect();
@@ -140,4 +143,37 @@ fn names_crate(text: &str, name: &str) -> bool {
         let before = before.trim_end();
         is_word && (after.starts_with("::") || before.ends_with("use") || before.ends_with("crate"))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::{Rust, names_crate};
+    use crate::languages::{Linked, LinkedHarness, Testing, Toolchain, Tools};
+
+    #[test]
+    fn crates_are_given_to_programs_that_name_them_only() {
+        assert!(names_crate("use rand::Rng;", "rand") && names_crate("let d = md5::compute(b);", "md5"));
+        assert!(names_crate("extern crate rand;", "rand") && names_crate("use md5;", "md5"));
+        assert!(!names_crate("fn rand() {} // operand::x, rand_core::y", "rand"));
+        let arguments = |prepared: Option<&str>| {
+            let tools = Tools { prepared: prepared.map(PathBuf::from), ..Tools::default() };
+            Rust.recipe(&Rust.program("use regex::Regex;\nfn main() {}\n"), &tools).compile.unwrap().argv
+        };
+        let with = arguments(Some("/p"));
+        assert!(with.contains(&"--extern=regex".to_owned()) && !with.contains(&"--extern=rand".to_owned()));
+        assert!(arguments(None).contains(&"--cfg=rolecall_missing_regex".to_owned()));
+    }
+
+    #[test]
+    fn no_crate_is_needed_for_a_program_that_names_none() {
+        let tests = "#[test] fn t() { assert_eq!(f(), 1); }";
+        let linked =
+            Linked { program: "fn f() {}", preamble: None, support: None, tests, assertions: &[], entry_point: None };
+        let Testing::Linked(harness) = Rust.testing() else { panic!("not linked") };
+        let unit = LinkedHarness::unit(harness, &linked).unwrap();
+        let arguments = Rust.recipe(&unit, &Tools::default()).compile.unwrap().argv;
+        assert!(arguments.iter().all(|argument| !argument.contains("missing") && !argument.contains("extern")));
+    }
 }

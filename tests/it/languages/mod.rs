@@ -1,6 +1,7 @@
 //! Programs of every language in the sandbox: verdicts by assertion, whole programs, and what compilers say.
 
 mod cpp;
+mod javascript;
 
 use std::sync::Arc;
 

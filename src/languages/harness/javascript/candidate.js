@@ -42,7 +42,7 @@ class Candidate {
       script = new Script(this.job.source, { filename: "program.js" });
     } catch (error) {
       const line = matchIn(/^program\.js:(\d+)/, `${error.stack}`);
-      return { compile: wellFormed(`${error.name}: ${error.message}${line === null ? "" : ` (line ${line[1]})`}`) };
+      return { compile: wellFormed(`${error.name}: ${slice(error.message, 0, 2000)}${line === null ? "" : ` (line ${line[1]})`}`) };
     }
     try {
       runHere(script);
@@ -73,7 +73,7 @@ class Candidate {
       const callback = mapGet(this.given, value);
       if (callback !== undefined) return ["cb", callback];
       const name = mapGet(BUILT_IN, value);
-      return name === undefined ? this.handle(value, nameOf(value)) : ["g", name];
+      return name === undefined ? this.handle(value, nameOf(value, "function")) : ["g", name];
     }
     if (isProxy(value)) return this.handle(value, "Proxy");
     if (isPromise(value)) return this.promised(value, table);
@@ -82,7 +82,7 @@ class Candidate {
       return known || isPlain(value) ? null : this.handle(value, "Object");
     }
     const maker = prototype !== null && getOwnPropertyDescriptor(prototype, "constructor")?.value;
-    const name = typeof maker === "function" ? nameOf(maker) : "Object";
+    const name = nameOf(maker, "Object");
     if (name in this.support && isPlain(value)) return table.fields(["n", name], value);
     return table.carried(value, prototype) ?? this.handle(value, name);
   }
@@ -94,7 +94,7 @@ class Candidate {
       mapSet(this.handleNumbers, value, number);
       this.handles[number] = value;
     }
-    return ["h", number, wellFormed(name), typeof value === "function"];
+    return ["h", number, name, typeof value === "function"];
   }
 
   promised(value, table) {
@@ -241,12 +241,6 @@ function setHidden(object, name, value) {
   defineProperty(object, name, { __proto__: null, value, writable: true, configurable: true });
 }
 
-/** The name of a function or class. */
-function nameOf(maker) {
-  const name = isProxy(maker) ? undefined : getOwnPropertyDescriptor(maker, "name")?.value;
-  return typeof name === "string" && name !== "" ? slice(name, 0, 200) : "function";
-}
-
 /** Whether an object holds nothing but values: no function, accessor or symbol, which could act where it arrives. */
 function isPlain(value) {
   const keys = ownKeys(value);
@@ -266,7 +260,7 @@ function raised(error) {
     const simple = kind === "number" || kind === "boolean" || error === null;
     const base = kind === "string" || simple ? "thrown" : "Error";
     const text = kind === "string" ? error : simple ? `${error}` : shown(error);
-    return { name: error === null ? "null" : kind, base, text: slice(wellFormed(text), 0, 2000), line: null, errno: null };
+    return { name: error === null ? "null" : kind, base, text: wellFormed(slice(text, 0, 2000)), line: null, errno: null };
   }
   const { base, name, text, line } = described(error);
   const { code, errno } = error;

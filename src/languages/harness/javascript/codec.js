@@ -137,6 +137,8 @@ class Table {
   put(value) {
     switch (typeof value) {
       case "string":
+        if (value.length > MAX_BYTES) throw new Unsupported("the value is too large");
+        return value;
       case "boolean":
         return value;
       case "undefined":
@@ -271,26 +273,33 @@ function bytesOf(value) {
 function described(error) {
   let base = null;
   for (let at = error; at !== null && base === null; at = getPrototypeOf(at)) base = classNamed(ERRORS, at);
-  const read = (key) => {
+  const read = (key, most) => {
     try {
-      return wellFormed(`${error[key]}`);
+      return wellFormed(slice(`${error[key]}`, 0, most));
     } catch {
       return "";
     }
   };
-  let name = read("name");
+  let name = read("name", 200);
   if (name === base || name === "") {
     // Most classes of errors leave the name as it is; the class says more.
-    const maker = read("constructor") && error.constructor;
-    if (typeof maker === "function" && typeof maker.name === "string" && maker.name !== "") name = wellFormed(maker.name);
+    const prototype = getPrototypeOf(error);
+    name = nameOf(prototype === null ? null : getOwnPropertyDescriptor(prototype, "constructor")?.value, name);
   }
-  const line = matchIn(/program\.js:(\d{1,9})/, read("stack"));
+  const line = matchIn(/program\.js:(\d{1,9})/, read("stack", 100_000));
   return {
     base: base ?? "Error",
-    name: slice(name || "Error", 0, 200),
-    text: slice(read("message"), 0, 2000),
+    name: name || "Error",
+    text: read("message", 2000),
     line: line === null ? null : +line[1],
   };
+}
+
+/** The name of a function or class. */
+function nameOf(maker, otherwise) {
+  if (typeof maker !== "function" || isProxy(maker)) return otherwise;
+  const name = getOwnPropertyDescriptor(maker, "name")?.value;
+  return typeof name === "string" && name !== "" ? wellFormed(slice(name, 0, 200)) : otherwise;
 }
 
 /** Text without halves of characters, which not every reader of JSON takes. */

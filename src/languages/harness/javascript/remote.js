@@ -53,7 +53,6 @@ class Asking extends Run {
   /** Fails the assertions at work at once, whatever the tests do with the exception that is given back. */
   halt(verdict, message) {
     if (this.quiet) return new Unsupported(message);
-    this.gone = [verdict, message];
     for (const number of this.concerned()) this.fail(number, verdict, message);
     return new Halted(verdict, message);
   }

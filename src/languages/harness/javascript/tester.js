@@ -40,7 +40,6 @@ class Run {
     this.passed = new Set();
     this.failed = new Set();
     this.asked = this.askedBefore = this.askedHalfway = 0;
-    this.gone = null;
     this.last = undefined;
     this.quiet = false;
     this.poisoned = new Map();
@@ -127,7 +126,6 @@ class Run {
   begin(number) {
     if (this.failed.has(number)) return false;
     this.current = number;
-    this.gone = null;
     this.last = undefined;
     this.askedBefore = this.askedHalfway = this.asked;
     return true;
@@ -156,7 +154,7 @@ class Run {
   }
 
   end(number, right, shown) {
-    if (this.gone !== null || this.failed.has(number)) return this.fail(number, ...(this.gone ?? []));
+    if (this.failed.has(number)) return;
     if (right) {
       if (!this.passed.has(number)) {
         this.passed.add(number);
@@ -192,7 +190,6 @@ class Run {
 
   /** Verdict and message that an exception means. */
   word(error) {
-    if (this.gone !== null) return this.gone;
     if (error instanceof Halted) return [error.verdict, error.message];
     const told = TOLD.get(error);
     if (told === undefined && error instanceof ReferenceError) {
@@ -252,8 +249,7 @@ class Run {
 
   async playAll(scripts) {
     for (const { script, line, names } of scripts) {
-      this.gone = null;
-      try {
+        try {
         const value = script.runInThisContext();
         if (isPromise(value)) await value;
       } catch (error) {
