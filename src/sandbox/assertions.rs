@@ -137,7 +137,8 @@ impl<'a> Relay<'a> {
         let lines = assertions.iter().map(|assertion| assertion.line).collect::<Vec<_>>();
         let language = self.job.program.language;
         let suite = toolchain(language).map_or_else(|| Ok(Value::from(code)), |toolchain| toolchain.suite(code));
-        let suite = suite.map_err(|error| SandboxError::Harness(format!("line {} of the tests: {error}", error.line)))?;
+        let suite =
+            suite.map_err(|error| SandboxError::Harness(format!("line {} of the tests: {error}", error.line)))?;
         let mut request = json!({
             "code": suite,
             "lines": lines,
