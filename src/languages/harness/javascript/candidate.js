@@ -7,6 +7,8 @@ const runHere = uncurried(Script.prototype.runInThisContext);
 const { exit } = process;
 const leave = exit.bind(process);
 
+const NAME = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
+
 /** The program, and what the tests hold of it. */
 class Candidate {
   constructor(job, channel) {
@@ -42,7 +44,8 @@ class Candidate {
       script = new Script(this.job.source, { filename: "program.js" });
     } catch (error) {
       const line = matchIn(/^program\.js:(\d+)/, `${error.stack}`);
-      return { compile: wellFormed(`${error.name}: ${slice(error.message, 0, 2000)}${line === null ? "" : ` (line ${line[1]})`}`) };
+      const place = line === null ? "" : ` (line ${line[1]})`;
+      return { compile: wellFormed(`${error.name}: ${slice(error.message, 0, 2000)}${place}`) };
     }
     try {
       runHere(script);
@@ -54,7 +57,7 @@ class Candidate {
 
   /** What the program calls by this name at its top, or exports. */
   named(name) {
-    if (matchIn(/^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u, name) === null) throw new ReferenceError(`${name} is no name`);
+    if (matchIn(NAME, name) === null) throw new ReferenceError(`${name} is no name`);
     const { exports } = this.module;
     if (runHere(new Script(`typeof ${name} === "undefined"`))) {
       if (exports !== null && (typeof exports === "object" || typeof exports === "function")) {
@@ -99,7 +102,7 @@ class Candidate {
 
   promised(value, table) {
     const end = mapGet(this.settled, value);
-    if (end === undefined) throw new Unsupported("a promise inside of a value cannot be compared with the tests' values");
+    if (end === undefined) throw new Unsupported("a promise inside of a value cannot be compared");
     return [end.kept ? "p" : "pr", table.put(end.value)];
   }
 
@@ -112,6 +115,10 @@ class Candidate {
       return callback;
     }
     throw new Unsupported("an argument that cannot be carried");
+  }
+
+  mayHold() {
+    return true;
   }
 
   instance(name) {
@@ -259,14 +266,14 @@ function raised(error) {
     const kind = typeof error;
     const simple = kind === "number" || kind === "boolean" || error === null;
     const base = kind === "string" || simple ? "thrown" : "Error";
-    const text = kind === "string" ? error : simple ? `${error}` : shown(error);
-    return { name: error === null ? "null" : kind, base, text: wellFormed(slice(text, 0, 2000)), line: null, errno: null };
+    const text = wellFormed(slice(kind === "string" ? error : simple ? `${error}` : shown(error), 0, 2000));
+    return { name: error === null ? "null" : kind, base, text, line: null, errno: null };
   }
   const { base, name, text, line } = described(error);
   const { code, errno } = error;
-  const number = code === "ERR_WORKER_INIT_FAILED" ? 11 : typeof errno === "number" && errno < 0 ? -errno : null;
+  const number = code === "ERR_WORKER_INIT_FAILED" ? 11 : typeof errno === "number" && errno % 1 === 0 ? -errno : null;
   const memory = base === "RangeError" && matchIn(/^Array buffer allocation failed/, text) !== null;
-  return { name, base: memory ? "MemoryError" : base, text, line, errno: number !== null && number % 1 === 0 ? number : null };
+  return { name, base: memory ? "MemoryError" : base, text, line, errno: number };
 }
 
 function shown(value) {
