@@ -22,11 +22,11 @@ fn dataset(name: &str) -> String {
     text
 }
 
-fn records(name: &str) -> Vec<Value> {
+pub(crate) fn records(name: &str) -> Vec<Value> {
     dataset(name).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn text<'a>(record: &'a Value, field: &str) -> &'a str {
+pub(crate) fn text<'a>(record: &'a Value, field: &str) -> &'a str {
     record[field].as_str().unwrap()
 }
 

@@ -97,6 +97,12 @@ impl Toolchain for Rust {
     fn recipe(&self, unit: &Unit, tools: &Tools) -> Recipe {
         let mut argv = vec![tools.program("rustc")];
         argv.extend(FLAGS.iter().map(|flag| (*flag).to_owned()));
+        // The compiler looks for its libraries beside the file that /proc says it is; a box has no /proc.
+        let mut env = Vec::new();
+        if let Some(root) = tools.programs.get("rustc").and_then(|path| path.ancestors().nth(2)) {
+            argv.push(format!("--sysroot={}", root.to_string_lossy()));
+            env.push(("LD_LIBRARY_PATH".to_owned(), root.join("lib").to_string_lossy().into_owned()));
+        }
         let is_whole = unit.files.len() == 1;
         argv.push(format!("-Copt-level={}", u8::from(is_whole)));
         argv.push(format!("-Clinker={}", tools.program("cc")));
@@ -116,11 +122,11 @@ impl Toolchain for Rust {
             });
         }
         argv.extend([&unit.entry, "-o", "program"].map(str::to_owned));
-        let command = |argv| BoxCommand { argv, bounded_addresses: true, deep_stack: true, ..BoxCommand::default() };
+        let command = |argv, env| BoxCommand { argv, env, bounded_addresses: true, deep_stack: true };
         Recipe {
-            compile: Some(command(argv)),
+            compile: Some(command(argv, env)),
             keep: vec!["program".to_owned()],
-            run: command(vec!["./program".to_owned()]),
+            run: command(vec!["./program".to_owned()], Vec::new()),
         }
     }
 
