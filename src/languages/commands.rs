@@ -96,4 +96,6 @@ pub struct Preparation {
     pub commands: Vec<Vec<String>>,
     /// Variables of their environment, which holds nothing else but PATH and HOME.
     pub env: Vec<(String, String)>,
+    /// Whether the toolchain works without it: then failing is no error, and is tried again another time.
+    pub optional: bool,
 }

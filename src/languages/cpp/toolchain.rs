@@ -52,6 +52,7 @@ impl Toolchain for Cpp {
             files: vec![SourceFile { path: BASE_FILE.to_owned(), text: BASE.to_owned() }],
             commands: vec![command],
             env: Vec::new(),
+            optional: false,
         })
     }
 

@@ -1,3 +1,5 @@
+use std::path::Path;
+
 use super::{exits, harness::RustHarness, test_text::TestText};
 use crate::{
     domain::{Assertion, Language, Limits},
@@ -52,14 +54,6 @@ impl Toolchain for Rust {
                 hint: "install Rust 1.66 or later",
             },
             Wanted {
-                name: "cargo",
-                variable: "ROLECALL_CARGO",
-                version: &["--version"],
-                resolve: &["rustup", "which", "cargo"],
-                levels: 2,
-                hint: "install Cargo, which comes with Rust",
-            },
-            Wanted {
                 name: "cc",
                 variable: "ROLECALL_CC",
                 version: &["--version"],
@@ -73,7 +67,9 @@ impl Toolchain for Rust {
     /// Libraries that a program may name; it fails on a machine that cannot fetch them, where all other programs run.
     fn preparation(&self, tools: &Tools) -> Option<Preparation> {
         let version = tools.versions.get("rustc").map_or("", String::as_str);
-        let command = [&tools.program("cargo"), "build", "--release", "--quiet"].map(str::to_owned).to_vec();
+        // Cargo lies beside the compiler, or there are no libraries.
+        let cargo = Path::new(&tools.program("rustc")).with_file_name("cargo");
+        let command = [&*cargo.to_string_lossy(), "build", "--release", "--quiet"].map(str::to_owned).to_vec();
         Some(Preparation {
             key: format!("{version}\n{}\n{CRATES_MANIFEST}", command.join(" ")),
             files: vec![
@@ -81,7 +77,10 @@ impl Toolchain for Rust {
                 SourceFile { path: "src/lib.rs".to_owned(), text: String::new() },
             ],
             commands: vec![command],
-            env: vec![("RUSTC".to_owned(), tools.program("rustc"))],
+            env: [("RUSTC", &*tools.program("rustc")), ("CARGO_NET_RETRY", "0"), ("CARGO_HTTP_TIMEOUT", "20")]
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .to_vec(),
+            optional: true,
         })
     }
 
@@ -98,6 +97,12 @@ impl Toolchain for Rust {
     fn recipe(&self, unit: &Unit, tools: &Tools) -> Recipe {
         let mut argv = vec![tools.program("rustc")];
         argv.extend(FLAGS.iter().map(|flag| (*flag).to_owned()));
+        // The compiler looks for its libraries beside the file that /proc says it is; a box has no /proc.
+        let mut env = Vec::new();
+        if let Some(root) = tools.programs.get("rustc").and_then(|path| path.ancestors().nth(2)) {
+            argv.push(format!("--sysroot={}", root.to_string_lossy()));
+            env.push(("LD_LIBRARY_PATH".to_owned(), root.join("lib").to_string_lossy().into_owned()));
+        }
         let is_whole = unit.files.len() == 1;
         argv.push(format!("-Copt-level={}", u8::from(is_whole)));
         argv.push(format!("-Clinker={}", tools.program("cc")));
@@ -117,11 +122,11 @@ impl Toolchain for Rust {
             });
         }
         argv.extend([&unit.entry, "-o", "program"].map(str::to_owned));
-        let command = |argv| BoxCommand { argv, bounded_addresses: true, deep_stack: true, ..BoxCommand::default() };
+        let command = |argv, env| BoxCommand { argv, env, bounded_addresses: true, deep_stack: true };
         Recipe {
-            compile: Some(command(argv)),
+            compile: Some(command(argv, env)),
             keep: vec!["program".to_owned()],
-            run: command(vec!["./program".to_owned()]),
+            run: command(vec!["./program".to_owned()], Vec::new()),
         }
     }
 
