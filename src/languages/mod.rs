@@ -7,6 +7,7 @@
 mod commands;
 mod cpp;
 mod edits;
+mod go;
 mod linked;
 mod python;
 /// Syntax trees of programs and tests.
@@ -61,7 +62,7 @@ pub trait Toolchain: Sync {
 }
 
 /// Every language that the sandbox runs.
-static TOOLCHAINS: &[&dyn Toolchain] = &[&python::Python, &cpp::Cpp];
+static TOOLCHAINS: &[&dyn Toolchain] = &[&python::Python, &cpp::Cpp, &go::Go];
 
 /// The toolchain of a language.
 pub fn toolchain(language: Language) -> Option<&'static dyn Toolchain> {
