@@ -8,6 +8,7 @@ mod commands;
 mod cpp;
 mod edits;
 mod go;
+mod java;
 mod linked;
 mod python;
 /// Syntax trees of programs and tests.
@@ -62,7 +63,7 @@ pub trait Toolchain: Sync {
 }
 
 /// Every language that the sandbox runs.
-static TOOLCHAINS: &[&dyn Toolchain] = &[&python::Python, &cpp::Cpp, &go::Go];
+static TOOLCHAINS: &[&dyn Toolchain] = &[&python::Python, &cpp::Cpp, &go::Go, &java::Java];
 
 /// The toolchain of a language.
 pub fn toolchain(language: Language) -> Option<&'static dyn Toolchain> {

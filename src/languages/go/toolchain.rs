@@ -13,7 +13,7 @@ pub(super) const PROGRAM_FILE: &str = "program.go";
 const IMPORTS_FILE: &str = "importcfg";
 
 /// Compiles every package of the standard library and writes down where its archives are.
-const PREPARE: &str = "\"$0\" list -export -deps -f '{{if .Export}}packagefile {{.ImportPath}}={{.Export}}{{end}}' std \
+const PREPARE: &str = "GOCACHE=\"$PWD/cache\" \"$0\" list -export -deps -f '{{if .Export}}packagefile {{.ImportPath}}={{.Export}}{{end}}' std \
                        > importcfg";
 
 /// Compiles and links: `$0` compiler, `$1` linker, `$2` where packages are, then the files.
