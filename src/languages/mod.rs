@@ -14,7 +14,7 @@ mod python;
 /// Syntax trees of programs and tests.
 pub mod syntax;
 
-pub use commands::{BoxCommand, Preparation, Recipe, SourceFile, Tools, Unit, Wanted};
+pub use commands::{BoxCommand, Preparation, Recipe, Resident, SourceFile, Tools, Unit, Wanted};
 pub use linked::{LINKED_CHANNEL, Linked, LinkedHarness, LinkedRequest, LinkedSaid, Testing};
 pub use syntax::TestTextError;
 
@@ -38,6 +38,11 @@ pub trait Toolchain: Sync {
 
     /// What is built once for these tools before the first program; its directory then is [`Tools::prepared`].
     fn preparation(&self, _tools: &Tools) -> Option<Preparation> {
+        None
+    }
+
+    /// A compiler that stays, where that is worth it.
+    fn resident(&self, _tools: &Tools) -> Option<Resident> {
         None
     }
 

@@ -89,3 +89,22 @@ fn source(path: &str, text: String) -> SourceFile {
 fn uses(text: &str, word: &str) -> bool {
     text.split(|letter: char| !letter.is_alphanumeric() && letter != '_').any(|found| found == word)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::GoHarness;
+    use crate::languages::{Linked, LinkedHarness};
+
+    fn harness(program: &str) -> String {
+        let tests = "func TestF(t *testing.T) { assert.Equal(t, true, F()) }";
+        let linked = Linked { program, preamble: None, support: None, tests, assertions: &[], entry_point: Some("F") };
+        GoHarness.unit(&linked).unwrap().files[0].text.clone()
+    }
+
+    #[test]
+    fn a_program_that_gives_words_of_the_language_another_meaning_does_not_compile() {
+        assert!(harness("const true = 1 == 2\n").contains("\ntype true struct{}\n"));
+        assert!(!harness("func max(a int) int { true := a; return true }\n").contains("type true"));
+        assert!(!harness("func min() {}\ntype rune int\n").contains("type rune"));
+    }
+}

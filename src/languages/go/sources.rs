@@ -143,3 +143,23 @@ pub(super) fn head(body: &str, texts: &[&str]) -> Result<String, TestTextError> 
     let clauses: String = clauses.into_values().map(|clause| format!("import {clause}; ")).collect();
     Ok(format!("package main; {clauses}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{head, part, whole_program};
+
+    #[test]
+    fn a_file_becomes_part_of_package_main_on_its_own_lines() {
+        assert_eq!(whole_program("func main() {}"), "package main; func main() {}");
+        assert_eq!(whole_program("// package x\npackage main\n"), "// package x\npackage main\n");
+        assert_eq!(part("package p\nfunc main() {}\n", "s").unwrap(), "package main\nfunc main_s() {}\n");
+        assert_eq!(part("import \"fmt\"\nfunc f() {}\n", "s").unwrap(), "package main; import \"fmt\"\nfunc f() {}\n");
+    }
+
+    #[test]
+    fn tests_import_what_they_use() {
+        let body = "func TestA(t *T) { m.Abs(1); var x strings.Builder; time := 3; time.Foo() }";
+        let setup = "package main\nimport (\n\tm \"math\"\n\t\"os\"\n\t\"github.com/stretchr/testify/assert\"\n)\n";
+        assert_eq!(head(body, &[setup]).unwrap(), "package main; import m \"math\"; import \"strings\"; ");
+    }
+}

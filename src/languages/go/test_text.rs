@@ -345,3 +345,54 @@ fn bare(mut node: Node<'_>) -> Node<'_> {
     }
     node
 }
+
+#[cfg(test)]
+mod tests {
+    use super::TestText;
+
+    fn listed(text: &str) -> Vec<(u32, String)> {
+        let assertions = TestText::parse(text).unwrap().assertions();
+        assertions
+            .into_iter()
+            .map(|found| (found.line, found.text.lines().next().unwrap_or_default().to_owned()))
+            .collect()
+    }
+
+    #[test]
+    fn assertions_are_calls_of_testify_and_conditions_that_complain() {
+        let text = "// assert.Equal(t, 1, 2)\r\nfunc TestA(t *testing.T) {\r\n\ta := assert.New(t)\r\n\ts := \
+                    \"a.True(x)\"\r\n\tfor i := range 3 {\r\n\t\ta.Equal(i, F(i), s)\r\n\t}\r\n\tif got := F(1); got \
+                    != 2 {\r\n\t\tt.Fatalf(\"%d\", got)\r\n\t}\r\n\tif F(2) > 3 {\r\n\t\ts = \"\"\r\n\t}\r\n}\r\nfunc \
+                    TestB(t *testing.T) { require.NoError(t, G()) }\r\n";
+        let expected = [(6, "a.Equal(i, F(i), s)"), (8, "if got := F(1); got != 2 {"), (15, "require.NoError(t, G())")];
+        assert_eq!(listed(text), expected.map(|(line, text)| (line, text.to_owned())));
+        assert_eq!(listed("func TestA(t *testing.T) { t.Log(1) }"), []);
+    }
+
+    #[test]
+    fn rewritten_lines_stay_where_they_were() {
+        let text = "package main\n\nimport (\n\t\"testing\"\n\t\"math\"\n)\n\nfunc TestA(t *testing.T) {\n\tassert := \
+                    assert.New(t)\n\tassert.Equal(1,\n\t\tF(1))\n\tif F(2) != 3 {\n\t\tt.Errorf(\"%d\", \
+                    2)\n\t}\n\tif !reflect.DeepEqual(F(3), []int{3}) {\n\t\tt.Fail()\n\t}\n}\n";
+        let tests = TestText::parse(text).unwrap();
+        let rewritten = tests.rewritten("s", Some("F"));
+        let lines: Vec<&str> = rewritten.lines().collect();
+        assert_eq!(lines.len(), text.lines().count(), "{rewritten}");
+        assert_eq!(lines[7], "func TestA_s(t *T_s) {");
+        assert_eq!(lines[9], "\trun_s(0, func() { Equal_s(0, 1,");
+        assert_eq!(lines[10], "\t\tF(1)) })");
+        assert_eq!(lines[11], "\trun_s(1, func() { _ = func() { t.Errorf(\"%d\", 2) }; same_s(1, 3, F(2)) })");
+        assert_eq!(lines[14], "\trun_s(2, func() { _ = func() { t.Fail() }; Deep_s(2, []int{3}, F(3)) })");
+        assert_eq!(tests.calls("s"), ["TestA_s(&T_s{name: \"TestA\"})"]);
+    }
+
+    #[test]
+    fn what_the_harness_does_not_know_is_refused_at_its_place() {
+        let refused = |text: &str| TestText::parse(text).err().map(|error| (error.line, error.problem)).unwrap();
+        let (line, problem) = refused("func TestA(t *testing.T) {\n\tassert.Regexp(t, \"a\", F())\n}");
+        assert_eq!((line, problem.as_str()), (2, "the assertion assert.Regexp is not known here"));
+        let (line, problem) = refused("func TestA(t *testing.T) {\n\n\tif assert.True(t, F()) { return }\n}");
+        assert_eq!((line, problem.as_str()), (3, "an assertion must be a statement of its own"));
+        assert_eq!(refused("func TestA( {").0, 1);
+    }
+}

@@ -129,3 +129,43 @@ fn quoted(package: Option<&str>, name: &str) -> String {
 fn source(path: &str, text: String) -> SourceFile {
     SourceFile { path: path.to_owned(), text }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::JavaHarness;
+    use crate::languages::{Linked, LinkedHarness, Unit};
+
+    fn unit(program: &str, preamble: Option<&str>, tests: &str) -> Unit {
+        let linked = Linked { program, preamble, support: None, tests, assertions: &[], entry_point: Some("f") };
+        JavaHarness.unit(&linked).unwrap()
+    }
+
+    fn tests(unit: &Unit) -> &str {
+        &unit.files.iter().find(|file| file.path.starts_with("tests/")).unwrap().text
+    }
+
+    const TESTS: &str = "public class Main {\n  static void main(String[] a) { assert Objects.equals(Main.n(), f(1)); }\n  \
+                         static int n() { return 1; } }\n";
+
+    #[test]
+    fn names_that_the_program_takes_are_left_to_it() {
+        let program = "package p;\npublic class Main { static void main(String[] a) {} }\nclass Objects {}\n";
+        let unit = unit(program, Some("import java.util.*;\nclass Solution {\n  int f("), TESTS);
+        assert_eq!(unit.program_file, "program/Main.java");
+        let suffix = unit.entry.trim_start_matches("@rolecall_").to_owned();
+        let path = format!("tests/Main_{suffix}.java");
+        assert!(unit.files.iter().any(|file| file.path == path), "{:?}", unit.files);
+        let head = format!("package p; import java.util.*; import java.util.Objects; public class Main_{suffix} {{");
+        assert_eq!(tests(&unit).lines().next(), Some(head.as_str()));
+        assert!(tests(&unit).contains(&format!("Main_{suffix}.n()")));
+        let judge = &unit.files[0].text;
+        assert!(judge.contains(&format!("{{\"p.Main_{suffix}#main\"}}")), "{judge}");
+    }
+
+    #[test]
+    fn tests_see_what_the_prompt_imports() {
+        let first = |preamble| tests(&unit("class Solution {}", preamble, TESTS)).lines().next().unwrap().to_owned();
+        assert_eq!(first(None), "import java.util.*; public class Main {");
+        assert_eq!(first(Some("import java.io.File;")), "import java.io.File; public class Main {");
+    }
+}

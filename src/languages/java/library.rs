@@ -35,3 +35,16 @@ pub(super) fn full_name(name: &str, packages: &[&str]) -> Option<String> {
     let mut holders = visible.filter(|(_, types)| types.split_ascii_whitespace().any(|known| known == name));
     holders.next().map(|(package, _)| format!("{package}.{name}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::full_name;
+
+    #[test]
+    fn names_mean_what_is_imported() {
+        assert_eq!(full_name("Math", &[]).as_deref(), Some("java.lang.Math"));
+        assert_eq!(full_name("Objects", &["java.util"]).as_deref(), Some("java.util.Objects"));
+        assert_eq!(full_name("Objects", &["java.io"]), None);
+        assert_eq!(full_name("Solution", &["java.util"]), None);
+    }
+}

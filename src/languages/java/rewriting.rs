@@ -73,27 +73,21 @@ impl Rewriting<'_> {
             edits.replace(element.byte_range(), self.outcome(*element, true, index));
             from = element.end_byte();
         }
-        let source = |node: Node<'_>| self.tests.syntax.source(node);
-        let (start, end) = (declaration.start_byte(), declaration.end_byte());
-        if let (Some(head), Some(tail), Some(last)) = (elements.first(), elements.last(), elements.len().checked_sub(1))
-        {
-            let opening = self.tests.text[start..head.start_byte()].split_whitespace().collect::<Vec<_>>().join(" ");
-            let truths = vec!["true"; elements.len()].join(", ");
-            let closing = self.tests.text[tail.end_byte()..end].trim_start().trim_start_matches(',').trim_start();
-            let comments = nodes_below(declaration).into_iter().any(|node| node.kind().ends_with("_comment"));
-            let (opening, closing) = if comments {
-                (format!("{} {} = java.util.Arrays.asList(", "java.util.List<Boolean>", self.name(declaration)), ");")
-            } else {
-                (opening, closing)
-            };
-            edits.replace(from..end, format!("{} {opening}{truths}{closing}", self.after(first + last)));
+        if let Some(last) = elements.len().checked_sub(1) {
+            let list = self.truths(declaration, elements.len());
+            edits.replace(from..declaration.end_byte(), format!("{} {list}", self.after(first + last)));
         }
-        debug_assert!(!source(declaration).is_empty());
         elements.len()
     }
 
-    fn name(&self, declaration: Node<'_>) -> &str {
-        declaration.child_by_field_name("declarator").map_or("", |declarator| self.tests.part(declarator, "name"))
+    /// The declaration of a list with as many truths.
+    fn truths(&self, declaration: Node<'_>, count: usize) -> String {
+        let part = |node: Option<Node<'_>>, field| node.map_or("", |node| self.tests.part(node, field));
+        let declarator = declaration.child_by_field_name("declarator");
+        let value = declarator.and_then(|declarator| declarator.child_by_field_name("value"));
+        let truths = vec!["true"; count].join(", ");
+        let value = format!("{}.{}({truths})", part(value, "object"), part(value, "name"));
+        format!("{} {} = {value};", self.tests.part(declaration, "type"), part(declarator, "name"))
     }
 
     /// The call that makes an assertion of a condition, which must be as `wanted`.
@@ -210,4 +204,54 @@ impl Rewriting<'_> {
 /// Whether an import is of JUnit or what belongs to it.
 pub(super) fn is_of_junit(import: &str) -> bool {
     ["org.junit", "junit.", "org.hamcrest"].iter().any(|start| import.contains(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Rewriting, TestText};
+
+    fn rewritten(text: &str) -> String {
+        let tests = TestText::parse(text).unwrap();
+        let judge = "h.Judge".to_owned();
+        Rewriting { tests: &tests, judge, suffix: "s", entry_point: Some("f") }.text("import q.*; ".to_owned())
+    }
+
+    fn call(body: &str) -> String {
+        let text = rewritten(&format!("class Main {{ static void main(String[] a) {{ {body} }} }}"));
+        let from = text.find("try { ").unwrap() + 6;
+        text[from..text.find(" } catch").unwrap()].to_owned()
+    }
+
+    #[test]
+    fn every_form_has_its_call() {
+        for (statement, expected) in [
+            ("assert f(1) == 2;", "h.Judge.left(f(1)).same(0, true, false, 2);"),
+            ("assert (2 != f(1));", "h.Judge.left(2).same(0, false, true, f(1));"),
+            ("if (!(f(1).equals(g()))) throw new Error();", "h.Judge.equal(0, true, false, f(1), g());"),
+            ("if (!Objects.equals(1, f(1))) throw new Error();", "h.Judge.equals(0, true, 1, f(1));"),
+            ("assert java.util.Arrays.equals(f(1), x);", "h.Judge.arrays(0, true, false, x, f(1));"),
+            ("assert !f(1);", "h.Judge.check(0, false, f(1));"),
+            ("assert f(1).get().isEmpty();", "h.Judge.check(0, true, h.Judge.plain(f(1).get()).isEmpty());"),
+            ("if (f(1) > 2) throw new AssertionError(1);", "h.Judge.holds(0, !(f(1) > 2));"),
+            ("Assert.assertEquals(f(1), 2);", "h.Judge.left(f(1)).equal(0, true, 2);"),
+            ("assertEquals(1.0, f(1), 1e-6);", "h.Judge.assertEquals(0, 1.0, f(1), 1e-6);"),
+        ] {
+            assert_eq!(call(statement), expected, "{statement}");
+        }
+    }
+
+    #[test]
+    fn lines_stay_where_they_were() {
+        let text = "package p;\nimport org.junit.*;\n@RunWith(X.class)\nclass Main {\n  static void main(String[] a) \
+                    {\n    List<Boolean> all = Arrays.asList(\n      f(1), // first\n      f(2)\n    );\n    if \
+                    (all.contains(false)) { throw new AssertionError(); }\n    int marker;\n  }\n}\n";
+        let after = rewritten(text);
+        let line = |text: &str, word: &str| text.lines().position(|line| line.contains(word));
+        assert!(after.starts_with("package p;import q.*; \n"), "{after}");
+        assert!(after.contains("List<Boolean> all = Arrays.asList(true, true);"), "{after}");
+        assert!(!after.contains("org.junit") && !after.contains("RunWith"), "{after}");
+        for word in ["f(1)", "f(2)", "all.contains", "marker"] {
+            assert_eq!(line(&after, word), line(text, word), "{word}: {after}");
+        }
+    }
 }

@@ -40,7 +40,7 @@ const COMPLAINTS: &[&str] = &["AssertionError", "Error", "Exception", "IllegalSt
 /// A test text and the assertions in it.
 ///
 /// An assertion is an `assert`; an `if` without `else` that does nothing but throw, whose condition must not hold; a call of
-/// JUnit's static methods; and each element of a list or array of truth values that such an `if` looks into.
+/// JUnit's static methods; and each element of a list of truth values that such an `if` looks into.
 pub(super) struct TestText<'a> {
     pub(super) syntax: Syntax<'a>,
     pub(super) text: &'a str,
@@ -159,15 +159,13 @@ impl<'a> TestText<'a> {
                 );
                 value.child_by_field_name("arguments").filter(|_| is_list)
             }
-            "array_initializer" => Some(value),
-            "array_creation_expression" => value.child_by_field_name("value"),
             _ => None,
         };
         let looked_into = || {
             let nodes = node.parent().map(nodes_below).unwrap_or_default();
             nodes.into_iter().filter(|node| node.kind() == "if_statement").any(|node| {
                 let condition = self.thrown(node);
-                condition.is_some_and(|condition| self.names(condition, name))
+                condition.is_some_and(|condition| self.asks(condition, name))
             })
         };
         let elements = elements.map(named_children).unwrap_or_default();
@@ -180,12 +178,17 @@ impl<'a> TestText<'a> {
         let declarations = self.syntax.nodes().into_iter().filter(|node| node.kind() == "local_variable_declaration");
         declarations.filter(|node| node.end_byte() <= condition.start_byte()).any(|node| {
             let name = node.child_by_field_name("declarator").map(|declarator| self.part(declarator, "name"));
-            name.is_some_and(|name| self.names(condition, name)) && !self.elements(node).is_empty()
+            name.is_some_and(|name| self.asks(condition, name)) && !self.elements(node).is_empty()
         })
     }
 
-    fn names(&self, node: Node<'_>, name: &str) -> bool {
-        nodes_below(node).into_iter().any(|node| node.kind() == "identifier" && self.syntax.source(node) == name)
+    /// Whether a condition asks a list of this name for an element (`all.contains(false)`).
+    fn asks(&self, condition: Node<'_>, name: &str) -> bool {
+        nodes_below(condition).into_iter().any(|node| {
+            node.kind() == "method_invocation"
+                && self.part(node, "object") == name
+                && matches!(self.part(node, "name"), "contains" | "indexOf" | "stream")
+        })
     }
 
     /// The call of JUnit that a statement is.
@@ -279,4 +282,55 @@ pub(super) fn bare(mut node: Node<'_>) -> Node<'_> {
         node = inner;
     }
     node
+}
+
+#[cfg(test)]
+mod tests {
+    use super::TestText;
+
+    fn listed(text: &str) -> Vec<(u32, String)> {
+        let assertions = TestText::parse(text).unwrap().assertions();
+        assertions
+            .into_iter()
+            .map(|found| (found.line, found.text.lines().next().unwrap_or_default().to_owned()))
+            .collect()
+    }
+
+    #[test]
+    fn assertions_are_elements_statements_and_conditions_that_throw() {
+        let text = "class Main {\r\n  // assert x;\r\n  String s = \"assert y;\";\r\n  public static void \
+                    main(String[] a) {\r\n    List<Boolean> all = Arrays.asList(\r\n      f(1) == 1, // one\r\n      \
+                    !f(2)\r\n    );\r\n    if (all.contains(false)) {\r\n      throw new AssertionError();\r\n    \
+                    }\r\n    List<Boolean> data = Arrays.asList(true, false);\r\n    for (int i = 0; i < 3; i++) \
+                    assert f(i) : s;\r\n    if (!f(3).equals(data)) throw new RuntimeException(\"no\");\r\n    if \
+                    (f(4)) { g(); throw new AssertionError(); }\r\n    if (f(5)) throw new AssertionError(); else \
+                    g();\r\n  }\r\n}\r\n";
+        let expected = [
+            (6, "f(1) == 1"),
+            (7, "!f(2)"),
+            (13, "assert f(i) : s;"),
+            (14, "if (!f(3).equals(data)) throw new RuntimeException(\"no\");"),
+        ];
+        assert_eq!(listed(text), expected.map(|(line, text)| (line, text.to_owned())));
+        assert_eq!(listed("class Main {}"), []);
+    }
+
+    #[test]
+    fn junit_tests_are_started_one_by_one() {
+        let text = "package p;\npublic class T {\n  @Before public void up() {}\n  @org.junit.Test(timeout = 3) public \
+                    void a() { org.junit.Assert.assertEquals(1, f()); }\n  @Test void b() { assertTrue(f()); own(1); \
+                    }\n  void own(int n) { if (n != 1) throw new AssertionError(); }\n}\n";
+        let tests = TestText::parse(text).unwrap();
+        assert_eq!(tests.starts(), ["p.T#up,a", "p.T#up,b"]);
+        assert_eq!(tests.assertions().len(), 3);
+    }
+
+    #[test]
+    fn what_the_harness_does_not_know_is_refused_at_its_place() {
+        let refused = |text: &str| TestText::parse(text).err().map(|error| (error.line, error.problem)).unwrap();
+        let (line, problem) = refused("class T {\n  @Test void a() {\n Assert.assertThat(1, is(1)); }\n}");
+        assert_eq!((line, problem.as_str()), (3, "the assertion assertThat is not known here"));
+        assert_eq!(refused("class T {\n  void a() { assert x; } }").1.split(':').next(), Some("nothing to start"));
+        assert_eq!(refused("class T {\n  void a( { } }").0, 2);
+    }
 }

@@ -1,7 +1,9 @@
 use super::{exits, harness::JavaHarness, sources, test_text::TestText};
 use crate::{
     domain::{Assertion, Language, Limits},
-    languages::{BoxCommand, Preparation, Recipe, SourceFile, TestTextError, Testing, Toolchain, Tools, Unit, Wanted},
+    languages::{
+        BoxCommand, Preparation, Recipe, Resident, SourceFile, TestTextError, Testing, Toolchain, Tools, Unit, Wanted,
+    },
 };
 
 /// Where the compiler puts classes.
@@ -10,8 +12,9 @@ const CLASSES: &str = "classes";
 /// What the entry of a unit that is linked with its tests begins with; its harness' package follows.
 pub(super) const LINKED_ENTRY: char = '@';
 
-/// Parts of the harness that are the same for every program.
+/// The compiler that stays, and parts of the harness that are the same for every program.
 const PREPARED: &[(&str, &str)] = &[
+    ("Compiler.java", include_str!("../harness/java/Compiler.java")),
     ("Launcher.java", include_str!("../harness/java/Launcher.java")),
     ("ProgramLoader.java", include_str!("../harness/java/ProgramLoader.java")),
     ("Values.java", include_str!("../harness/java/Values.java")),
@@ -30,6 +33,9 @@ const MACHINE: &[&str] = &[
     "-Dstdout.encoding=UTF-8",
     "-Dstderr.encoding=UTF-8",
 ];
+
+/// Options of the compiler.
+const OPTIONS: &[&str] = &["-encoding", "UTF-8", "-proc:none", "-nowarn", "-XDignore.symbol.file"];
 
 /// Heap of a program, in MiB: the limit of memory less what the machine itself, its code and stacks need.
 const HEAP_MIB: u64 = 640;
@@ -93,6 +99,17 @@ impl Toolchain for Java {
         Some(Preparation { key: format!("{version}\n{commands:?}\n{texts}"), files, commands, env: Vec::new() })
     }
 
+    fn resident(&self, tools: &Tools) -> Option<Resident> {
+        let path = tools.prepared.as_ref()?.to_string_lossy().into_owned();
+        let mut argv = vec![tools.program("java")];
+        argv.extend(MACHINE.iter().map(|flag| (*flag).to_owned()));
+        argv.extend([format!("-Xmx{HEAP_MIB}m"), "-cp".to_owned(), path.clone(), "rolecall.Compiler".to_owned()]);
+        argv.extend(OPTIONS.iter().map(|option| (*option).to_owned()));
+        argv.extend(["-cp".to_owned(), path]);
+        let command = BoxCommand { argv, ..BoxCommand::default() };
+        Some(Resident { command, directory: CLASSES.to_owned(), units: 200 })
+    }
+
     fn testing(&self) -> Testing<'_> {
         Testing::Linked(&JavaHarness)
     }
@@ -140,6 +157,6 @@ fn compiler(tools: &Tools, more: &[String]) -> Vec<String> {
     let mut argv = vec![tools.program("javac")];
     argv.extend(MACHINE.iter().map(|flag| format!("-J{flag}")));
     argv.extend_from_slice(more);
-    argv.extend(["-encoding", "UTF-8", "-proc:none", "-nowarn", "-XDignore.symbol.file"].map(str::to_owned));
+    argv.extend(OPTIONS.iter().map(|option| (*option).to_owned()));
     argv
 }
