@@ -43,8 +43,10 @@ impl<'a> Syntax<'a> {
     /// A build whose grammar does not fit its parser.
     pub fn parse(language: Language, grammar: impl Into<Grammar>, text: &'a str) -> Result<Self, TestTextError> {
         let misfit = || {
-            let problem =
-                format!("the built-in {language} grammar does not fit the built-in parser; please report this");
+            let problem = format!(
+                "the built-in grammar of {} does not fit the built-in parser; please report this",
+                language.title()
+            );
             TestTextError::of_text(problem)
         };
         let mut parser = Parser::new();
@@ -64,7 +66,7 @@ impl<'a> Syntax<'a> {
         if syntax.tree.root_node().has_error()
             && let Some(node) = syntax.nodes().into_iter().find(|node| node.is_error() || node.is_missing())
         {
-            return Err(TestTextError::at(node, format!("not valid {language}")));
+            return Err(TestTextError::at(node, format!("not valid {}", language.title())));
         }
         Ok(syntax)
     }

@@ -36,7 +36,18 @@ impl LocalSandbox {
     /// [`SandboxError::MissingTool`] without a tool of one of the languages, [`SandboxError::Isolation`] where the machine
     /// refuses name spaces, else what kept a launcher from starting.
     pub async fn start(launcher: PathBuf, slots: usize, languages: &[Language]) -> Result<Self, SandboxError> {
-        let pool = Pool::new(launcher, slots);
+        Self::open(Pool::new(launcher, slots, true), languages).await
+    }
+
+    /// A sandbox without warm interpreters, which runs whole programs only: what warm ones are compared with.
+    ///
+    /// # Errors
+    /// As [`LocalSandbox::start`].
+    pub async fn start_cold(launcher: PathBuf, slots: usize, languages: &[Language]) -> Result<Self, SandboxError> {
+        Self::open(Pool::new(launcher, slots, false), languages).await
+    }
+
+    async fn open(pool: Pool, languages: &[Language]) -> Result<Self, SandboxError> {
         let mut isolation =
             Isolation { backend: "unknown".to_owned(), memory: "rlimit".to_owned(), network: true, landlock_abi: 0 };
         for language in languages {
@@ -57,7 +68,7 @@ impl LocalSandbox {
 
     async fn trace(&self, job: &Job, cancel: &CancellationToken) -> Result<Profile, SandboxError> {
         let mut loan = self.borrow(job.program.language, cancel).await?;
-        if !matches!(loan.hall.toolchain.testing(), Testing::Forked) {
+        if !loan.hall.is_warm() {
             loan.give_back();
             return Ok(Profile::default());
         }
@@ -131,7 +142,7 @@ async fn run(
     let (hall, slot) = (loan.hall, &mut loan.slot);
     let (toolchain, tools) = (hall.toolchain, &hall.tools);
     match (&*job.tests, toolchain.testing()) {
-        (TestSuite::Assertions { code, assertions }, Testing::Forked) => {
+        (TestSuite::Assertions { code, assertions }, Testing::Forked) if hall.is_warm() => {
             Ok(Relay::new(slot, job, assertions, cancel).run(code, assertions).await?.0)
         }
         (TestSuite::Assertions { code, assertions }, Testing::Split { candidate, tests }) => {
@@ -142,10 +153,13 @@ async fn run(
             let server = &mut slot.candidates;
             LinkedRun { server, job, tools, toolchain, cancel, hidden }.run(harness, code, assertions).await
         }
-        (TestSuite::Io { cases, rule }, Testing::Forked) => {
+        (TestSuite::Assertions { .. }, Testing::Forked) => {
+            Err(SandboxError::Harness("test code needs warm interpreters".to_owned()))
+        }
+        (TestSuite::Io { cases, rule }, Testing::Forked) if hall.is_warm() => {
             Programs { slot, built: None, job, cancel, probe: None }.run(cases, *rule).await
         }
-        (TestSuite::Io { cases, rule }, Testing::Split { .. } | Testing::Linked(_)) => {
+        (TestSuite::Io { cases, rule }, _) => {
             let unit = toolchain.program(&job.program.text);
             let recipe = toolchain.recipe(&unit, tools);
             match build(&mut slot.candidates, &unit, recipe, &job.limits, hidden, cancel).await? {

@@ -15,6 +15,7 @@ use crate::languages::{Testing, Toolchain, Tools, toolchain};
 /// started, when it is first needed.
 pub(super) struct Pool {
     launcher: PathBuf,
+    warm: bool,
     permits: Semaphore,
     halls: BTreeMap<Language, OnceCell<Hall>>,
 }
@@ -39,10 +40,10 @@ pub(super) struct Loan<'a> {
 }
 
 impl Pool {
-    /// A pool of `slots` slots.
-    pub(super) fn new(launcher: PathBuf, slots: usize) -> Self {
+    /// A pool of `slots` slots, with warm interpreters where a language has them and `warm` says so.
+    pub(super) fn new(launcher: PathBuf, slots: usize, warm: bool) -> Self {
         let halls = Language::ALL.iter().map(|language| (*language, OnceCell::new())).collect();
-        Self { launcher, permits: Semaphore::new(slots.max(1)), halls }
+        Self { launcher, warm, permits: Semaphore::new(slots.max(1)), halls }
     }
 
     /// Waits for a slot.
@@ -68,25 +69,30 @@ impl Pool {
         let none = || SandboxError::Harness(format!("{language} cannot be run"));
         let toolchain = toolchain(language).ok_or_else(none)?;
         let cell = self.halls.get(&language).ok_or_else(none)?;
-        cell.get_or_try_init(|| Hall::open(toolchain)).await
+        cell.get_or_try_init(|| Hall::open(toolchain, self.warm)).await
     }
 }
 
 impl Hall {
-    async fn open(toolchain: &'static dyn Toolchain) -> Result<Self, SandboxError> {
+    async fn open(toolchain: &'static dyn Toolchain, warm: bool) -> Result<Self, SandboxError> {
         let (tools, kit) = match toolchain.testing() {
-            Testing::Forked => {
+            Testing::Forked if warm => {
                 let interpreter = Interpreter::find().await?;
                 let tools = Tools { readable: interpreter.readable.clone(), ..Tools::default() };
                 (tools, Kit::python(interpreter))
             }
-            Testing::Split { .. } | Testing::Linked(_) => {
+            Testing::Forked | Testing::Split { .. } | Testing::Linked(_) => {
                 let tools = toolbox::find(toolchain).await?;
                 let kit = Kit::boxes(tools.readable.iter().chain(&tools.prepared).cloned().collect());
                 (tools, kit)
             }
         };
         Ok(Self { toolchain, tools, kit, idle: Mutex::default() })
+    }
+
+    /// Whether its slots hold warm interpreters, which are given texts instead of commands.
+    pub(super) fn is_warm(&self) -> bool {
+        self.kit.is_warm()
     }
 }
 

@@ -48,7 +48,8 @@ impl Kit {
         Self { readable, servers: |_| [Part::Boxes, Part::Boxes], python: PathBuf::new() }
     }
 
-    fn is_warm(&self) -> bool {
+    /// Whether both servers are interpreters.
+    pub(super) fn is_warm(&self) -> bool {
         !self.python.as_os_str().is_empty()
     }
 }

@@ -1,3 +1,5 @@
+use std::path::{Path, PathBuf};
+
 use super::{exits, harness::JavaHarness, sources, test_text::TestText};
 use crate::{
     domain::{Assertion, Language, Limits},
@@ -106,8 +108,7 @@ impl Toolchain for Java {
         argv.extend([format!("-Xmx{HEAP_MIB}m"), "-cp".to_owned(), path.clone(), "rolecall.Compiler".to_owned()]);
         argv.extend(OPTIONS.iter().map(|option| (*option).to_owned()));
         argv.extend(["-cp".to_owned(), path]);
-        let command = BoxCommand { argv, ..BoxCommand::default() };
-        Some(Resident { command, directory: CLASSES.to_owned(), units: 200 })
+        Some(Resident { command: command(tools, argv), directory: CLASSES.to_owned(), units: 200 })
     }
 
     fn testing(&self) -> Testing<'_> {
@@ -139,7 +140,7 @@ impl Toolchain for Java {
             run.extend(["-Xss128m", "-cp", CLASSES, &unit.entry].map(str::to_owned));
         }
         compile.extend(unit.files.iter().map(|file| file.path.clone()));
-        let command = |argv| BoxCommand { argv, ..BoxCommand::default() };
+        let command = |argv| command(tools, argv);
         Recipe { compile: Some(command(compile)), keep: vec![CLASSES.to_owned()], run: command(run) }
     }
 
@@ -150,6 +151,14 @@ impl Toolchain for Java {
     fn exits(&self, program: &str) -> Vec<Assertion> {
         exits::exits(program)
     }
+}
+
+/// A command of the machine. Where there is no /proc, it does not find its own libraries unless told where they are.
+fn command(tools: &Tools, argv: Vec<String>) -> BoxCommand {
+    let java = PathBuf::from(tools.program("java"));
+    let home = java.parent().and_then(Path::parent).unwrap_or(Path::new("/"));
+    let libraries = home.join("lib").to_string_lossy().into_owned();
+    BoxCommand { argv, env: vec![("LD_LIBRARY_PATH".to_owned(), libraries)], ..BoxCommand::default() }
 }
 
 /// A call of the compiler, but for where classes go and which files there are.

@@ -3,6 +3,7 @@
 mod cpp;
 mod go;
 mod java;
+mod javascript;
 
 use std::sync::Arc;
 
