@@ -16,6 +16,7 @@ mod boxes;
 mod build;
 mod cache;
 mod capture;
+mod compiler;
 mod interpreter;
 mod job;
 pub mod launcher;

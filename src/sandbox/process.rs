@@ -39,7 +39,7 @@ pub(super) struct Process {
     boxed: bool,
     /// Its private channel.
     pub(super) channel: Lines,
-    readers: [JoinHandle<()>; 2],
+    readers: Vec<JoinHandle<()>>,
     others_cpu_ms: u64,
     peak_memory_bytes: u64,
 }
@@ -80,6 +80,21 @@ pub(super) enum Step<T> {
     Halted(Halt),
 }
 
+/// Where the outputs of a process go.
+pub(super) enum Outputs<'a> {
+    /// stdout and stderr are kept.
+    Captured([&'a Capture; 2]),
+    /// stdout is somebody else's; stderr is kept.
+    Given { stdout: OwnedFd, stderr: &'a Capture },
+}
+
+/// The writing end of a new pipe, and who reads it.
+fn followed(capture: &Capture) -> Result<(OwnedFd, Option<JoinHandle<()>>), SandboxError> {
+    let (reader, writer) = std::io::pipe().map_err(failed("opening a pipe"))?;
+    let reader = capture.follow(reader.into()).map_err(failed("following a stream"))?;
+    Ok((writer.into(), Some(reader)))
+}
+
 /// What a new process is given besides its streams.
 enum Given<'a> {
     /// To a fork server: memory for tracing, where it is traced.
@@ -99,7 +114,7 @@ impl Process {
     ) -> Result<Self, SandboxError> {
         let traced = probe.map(Probe::share).transpose().map_err(failed("sharing memory"))?;
         let more = traced.as_ref().map(OwnedFd::as_fd);
-        let mut process = Self::born(server, b"f", stdin, streams, Given::Fork(more)).await?;
+        let mut process = Self::born(server, b"f", stdin, Outputs::Captured(streams), Given::Fork(more)).await?;
         let channel = &mut process.channel;
         let mut text = serde_json::to_vec(job).map_err(|error| SandboxError::Harness(error.to_string()))?;
         text.push(b'\n');
@@ -128,10 +143,10 @@ impl Process {
         server: &mut ForkServer,
         launch: &Launch<'_>,
         stdin: OwnedFd,
-        streams: [&Capture; 2],
+        outputs: Outputs<'_>,
     ) -> Result<Self, SandboxError> {
         let order = launch.order()?;
-        Self::born(server, &order, stdin, streams, Given::Box(launch)).await
+        Self::born(server, &order, stdin, outputs, Given::Box(launch)).await
     }
 
     /// Asks a server for a process; its descriptors are stdin, stdout, stderr, and what kind of server it is says which more.
@@ -139,14 +154,15 @@ impl Process {
         server: &mut ForkServer,
         request: &[u8],
         stdin: OwnedFd,
-        [stdout, stderr]: [&Capture; 2],
+        outputs: Outputs<'_>,
         given: Given<'_>,
     ) -> Result<Self, SandboxError> {
         let (channel, theirs) = Lines::pair(ANSWER_BYTES).map_err(failed("opening a socket"))?;
-        let (out, for_out) = std::io::pipe().map_err(failed("opening a pipe"))?;
-        let (err, for_err) = std::io::pipe().map_err(failed("opening a pipe"))?;
-        let follow = failed("following a stream");
-        let readers = [stdout.follow(out.into()).map_err(&follow)?, stderr.follow(err.into()).map_err(&follow)?];
+        let ((for_out, out), (for_err, err)) = match outputs {
+            Outputs::Captured([stdout, stderr]) => (followed(stdout)?, followed(stderr)?),
+            Outputs::Given { stdout, stderr } => ((stdout, None), followed(stderr)?),
+        };
+        let readers = out.into_iter().chain(err).collect();
         let streams = [stdin.as_fd(), for_out.as_fd(), for_err.as_fd()];
         let descriptors = match &given {
             Given::Fork(traced) => [theirs.as_fd()].into_iter().chain(streams).chain(*traced).collect::<Vec<_>>(),

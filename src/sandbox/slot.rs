@@ -8,6 +8,7 @@ use rustix::process::Pid;
 use tokio::process::{Child, Command};
 
 use super::SandboxError;
+use super::compiler::Compiler;
 use super::interpreter::Interpreter;
 use super::launcher::{Entry, Part, Plan, Ready, Reply, WORD};
 use super::lines::{Lines, Received};
@@ -60,6 +61,8 @@ pub(super) struct Slot {
     pub(super) candidates: ForkServer,
     /// Starts test runs.
     pub(super) tests: ForkServer,
+    /// A compiler that stays, in a box of the tests' server.
+    pub(super) compiler: Option<Compiler>,
     /// How this machine isolates.
     pub(super) ready: Ready,
     _control: Lines,
@@ -106,7 +109,7 @@ impl Slot {
                     candidates.warm().await?;
                 }
                 let tests = ForkServer { control: tests, owed: 0 };
-                Ok(Self { candidates, tests, ready, _control: control, _launcher: child })
+                Ok(Self { candidates, tests, compiler: None, ready, _control: control, _launcher: child })
             }
         }
     }
