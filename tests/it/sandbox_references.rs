@@ -77,7 +77,7 @@ async fn failures(sandbox: &LocalSandbox, jobs: Vec<(String, Job)>) -> Vec<Strin
     failed
 }
 
-fn reason(judgement: &Judgement) -> String {
+pub(crate) fn reason(judgement: &Judgement) -> String {
     let test = judgement.tests.iter().find(|test| test.verdict != Verdict::Passed);
     format!("{} {test:?}", judgement.verdict.name())
 }

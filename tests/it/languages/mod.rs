@@ -1,6 +1,9 @@
 //! Programs of every language in the sandbox: verdicts by assertion, whole programs, and what compilers say.
 
 mod cpp;
+mod go;
+mod java;
+mod javascript;
 mod references;
 mod rust;
 
