@@ -57,6 +57,7 @@ impl Toolchain for Go {
             files: Vec::new(),
             commands: vec![command],
             env: variables.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
+            optional: false,
         })
     }
 

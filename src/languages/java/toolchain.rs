@@ -98,7 +98,12 @@ impl Toolchain for Java {
             command(format!("-J-XX:ArchiveClassesAtExit={COMPILER_ARCHIVE}"), "again"),
         ];
         let texts: String = files.iter().map(|file| file.text.as_str()).collect();
-        Some(Preparation { key: format!("{version}\n{commands:?}\n{texts}"), files, commands, env: Vec::new() })
+        Some(Preparation {
+            key: format!("{version}\n{commands:?}\n{texts}"),
+            files,
+            commands,
+            ..Preparation::default()
+        })
     }
 
     fn resident(&self, tools: &Tools) -> Option<Resident> {
