@@ -17,6 +17,7 @@ mod build;
 mod cache;
 mod capture;
 mod compiler;
+mod diagnostics;
 mod interpreter;
 mod job;
 pub mod launcher;

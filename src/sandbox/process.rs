@@ -171,8 +171,11 @@ impl Process {
             }
         };
         let pid = server.fork(request, &descriptors).await?;
-        // It waits for its job, or for us to ask how it ended, so its id is still its own.
+        // It waits for its job, or its server keeps it until we say so: its id is still its own.
         let handle = pidfd_open(pid, PidfdFlags::empty()).map_err(|error| failed("opening a process")(error.into()))?;
+        if matches!(given, Given::Box(_)) {
+            server.acknowledge().await?;
+        }
         let boxed = matches!(given, Given::Box(_));
         Ok(Self { pid, handle, boxed, channel, readers, others_cpu_ms: 0, peak_memory_bytes: 0 })
     }

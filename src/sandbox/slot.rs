@@ -150,6 +150,11 @@ impl ForkServer {
             .ok_or_else(|| SandboxError::Harness(format!("no process id: {line}")))
     }
 
+    /// Tells a server of boxes that its process is held by a handle and may be let go.
+    pub(super) async fn acknowledge(&mut self) -> Result<(), SandboxError> {
+        self.control.send(b"k").await.map_err(failed("talking to a server of boxes"))
+    }
+
     /// Forks children that have nothing to do, until every further one starts from the same memory: then addresses, and
     /// with them the order of sets of objects, do not depend on how many executions went before.
     async fn warm(&mut self) -> Result<(), SandboxError> {

@@ -102,8 +102,7 @@ impl Toolchain for Java {
             key: format!("{version}\n{commands:?}\n{texts}"),
             files,
             commands,
-            env: Vec::new(),
-            optional: false,
+            ..Preparation::default()
         })
     }
 

@@ -53,6 +53,8 @@ impl Boxes {
                 // The report ends with its writer, whose end the kernel turns into the end of the whole box.
                 let mut said = String::new();
                 result.read_to_string(&mut said)?;
+                // Until the other side has a handle on the process its id must stay its own.
+                self.control.read_exact(&mut [0])?;
                 let status = wait(pid)?;
                 if said.is_empty() {
                     said = format!("{status} 0 0 []");
