@@ -37,12 +37,17 @@ impl LocalSandbox {
     /// refuses name spaces, else what kept a launcher from starting.
     pub async fn start(launcher: PathBuf, slots: usize, languages: &[Language]) -> Result<Self, SandboxError> {
         let pool = Pool::new(launcher, slots);
-        let mut isolation =
-            Isolation { backend: "unknown".to_owned(), memory: "rlimit".to_owned(), network: true, landlock_abi: 0 };
+        let rlimit = || "rlimit".to_owned();
+        let mut isolation = Isolation {
+            backend: "unknown".to_owned(),
+            memory: rlimit(),
+            pids: rlimit(),
+            network: true,
+            landlock_abi: 0,
+        };
         for language in languages {
             let loan = pool.borrow(*language).await?;
-            isolation.backend.clone_from(&loan.slot.ready.backend);
-            isolation.landlock_abi = loan.slot.ready.landlock;
+            isolation = loan.slot.ready.isolation();
             loan.give_back();
         }
         Ok(Self { pool, cache: Cache::default(), isolation })

@@ -16,6 +16,7 @@ mod boxes;
 mod build;
 mod cache;
 mod capture;
+mod groups;
 mod interpreter;
 mod job;
 pub mod launcher;

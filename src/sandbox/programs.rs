@@ -140,7 +140,7 @@ impl Programs<'_> {
             "source": self.job.program.text,
             "limits": process_limits(limits, cpu_ms),
         });
-        Process::start(server, &job, stdin, streams, self.probe.as_deref()).await
+        Process::start(server, (&job, limits), stdin, streams, self.probe.as_deref()).await
     }
 }
 

@@ -5,13 +5,16 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use rustix::process::Pid;
-use tokio::process::{Child, Command};
+use tokio::process::Command;
 
 use super::SandboxError;
+use super::groups::{Evidence, Groups};
 use super::interpreter::Interpreter;
 use super::launcher::{Entry, Part, Plan, Ready, Reply, WORD};
 use super::lines::{Lines, Received};
+use super::process::tmp_bytes;
 use super::python;
+use crate::domain::Limits;
 
 /// Longest line that a server or the launcher may write, in bytes.
 const SERVER_LINE_BYTES: usize = 1 << 20;
@@ -53,7 +56,8 @@ impl Kit {
     }
 }
 
-/// One resident launcher with its two servers: room for one execution at a time. Dropping it ends all its processes.
+/// One resident launcher with its two servers: room for one execution at a time. Dropping it has the launcher, which sees
+/// its socket close, end all its processes and remove their control groups.
 pub(super) struct Slot {
     /// Starts candidates, each in name spaces of its own.
     pub(super) candidates: ForkServer,
@@ -62,7 +66,6 @@ pub(super) struct Slot {
     /// How this machine isolates.
     pub(super) ready: Ready,
     _control: Lines,
-    _launcher: Child,
 }
 
 impl Slot {
@@ -74,12 +77,13 @@ impl Slot {
         let (mut control, theirs) = Lines::pair(SERVER_LINE_BYTES).map_err(failed("opening a socket"))?;
         let (candidates, for_candidates) = Lines::pair(SERVER_LINE_BYTES).map_err(failed("opening a socket"))?;
         let (tests, for_tests) = Lines::pair(SERVER_LINE_BYTES).map_err(failed("opening a socket"))?;
-        let child = Command::new(launcher)
+        // Not killed when it is dropped, since it has something to remove; nor interrupted with us from a terminal.
+        let mut child = Command::new(launcher)
             .arg(WORD)
             .stdin(Stdio::from(theirs))
             .stdout(Stdio::null())
             .stderr(Stdio::null())
-            .kill_on_drop(true)
+            .process_group(0)
             .spawn()
             .map_err(failed("starting the launcher"))?;
         let plan = Plan { readable: kit.readable.clone(), servers: (kit.servers)(kit).into() };
@@ -95,17 +99,21 @@ impl Slot {
                 .map_err(|error| SandboxError::Harness(format!("the launcher answered nonsense: {error}")))?,
             Ok(Ok(_)) => return Err(SandboxError::Harness("the launcher ended without an answer".to_owned())),
             Ok(Err(error)) => return Err(failed("talking to the launcher")(error)),
-            Err(_) => return Err(SandboxError::Harness("the launcher did not answer".to_owned())),
+            Err(_) => {
+                child.start_kill().map_err(failed("ending the launcher"))?;
+                return Err(SandboxError::Harness("the launcher did not answer".to_owned()));
+            }
         };
         match reply {
             Reply::Refused(reason) => Err(SandboxError::Isolation { reason }),
             Reply::Ready(ready) => {
-                let mut candidates = ForkServer { control: candidates, owed: 0 };
+                let groups = Groups::open(&ready.groups).map_err(failed("opening a control group"))?;
+                let mut candidates = ForkServer { control: candidates, owed: 0, groups };
                 if kit.is_warm() {
                     candidates.warm().await?;
                 }
-                let tests = ForkServer { control: tests, owed: 0 };
-                Ok(Self { candidates, tests, ready, _control: control, _launcher: child })
+                let tests = ForkServer { control: tests, owed: 0, groups: Groups::default() };
+                Ok(Self { candidates, tests, ready, _control: control })
             }
         }
     }
@@ -115,6 +123,7 @@ impl Slot {
 pub(super) struct ForkServer {
     control: Lines,
     owed: u32,
+    groups: Groups,
 }
 
 /// How a forked child ended.
@@ -144,6 +153,11 @@ impl ForkServer {
             .ok()
             .and_then(Pid::from_raw)
             .ok_or_else(|| SandboxError::Harness(format!("no process id: {line}")))
+    }
+
+    /// Sets the limits of its control groups for the next process; it and `servers` of ours are what they count.
+    pub(super) fn bound(&mut self, limits: &Limits, servers: u32) -> Result<Evidence, SandboxError> {
+        self.groups.bound(limits, tmp_bytes(limits), servers).map_err(failed("setting the limits of a control group"))
     }
 
     /// Forks children that have nothing to do, until every further one starts from the same memory: then addresses, and

@@ -5,12 +5,13 @@ use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 
+use rustix::fs::{Mode, OFlags, open, openat};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use rustix::process::{Pid, WaitOptions, waitpid};
 
 use super::init;
 use super::plan::Order;
-use super::server::{APART, Failed};
+use super::server::{APART, Failed, step};
 use crate::sandbox::sys::{self, Side};
 
 /// Most descriptors that come with one order.
@@ -20,12 +21,19 @@ const MOST_DESCRIPTORS: usize = 6;
 pub(super) struct Boxes {
     control: UnixStream,
     uid: Option<u32>,
+    processes: OwnedFd,
+}
+
+/// The directory of processes, of which the view has none: by it a new process finds its own entry.
+pub(super) fn processes() -> Result<OwnedFd, Failed> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    open("/proc", flags, Mode::empty()).map_err(step("opening the directory of processes"))
 }
 
 impl Boxes {
     /// A server that takes orders on `control` and whose programs take the identity `uid` where there is one.
-    pub(super) fn new(control: OwnedFd, uid: Option<u32>) -> Result<Self, Failed> {
-        Ok(Self { control: UnixStream::from(control), uid })
+    pub(super) fn new(control: OwnedFd, uid: Option<u32>, processes: OwnedFd) -> Self {
+        Self { control: UnixStream::from(control), uid, processes }
     }
 
     /// Serves until the other side is gone, or says why it cannot go on.
@@ -45,6 +53,7 @@ impl Boxes {
         match sys::clone_into(APART)? {
             Side::Child => {
                 drop(result);
+                self.offer();
                 init::run(&order, descriptors, report, self.uid)
             }
             Side::Parent(pid) => {
@@ -60,6 +69,15 @@ impl Boxes {
                 self.control.write_all(format!("{}\n", said.trim_end()).as_bytes())?;
                 Ok(true)
             }
+        }
+    }
+
+    /// Has the kernel end this process and its children before any other, where memory is short. A kernel that refuses is
+    /// none the worse for it.
+    fn offer(&self) {
+        let flags = OFlags::WRONLY | OFlags::CLOEXEC;
+        if let Ok(score) = openat(&self.processes, "self/oom_score_adj", flags, Mode::empty()) {
+            let _ = rustix::io::write(score, b"1000");
         }
     }
 

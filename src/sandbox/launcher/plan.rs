@@ -2,6 +2,9 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::group::{Group, Groups};
+use crate::domain::Isolation;
+
 /// What a launcher is asked to start.
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::sandbox) struct Plan {
@@ -40,6 +43,25 @@ pub(in crate::sandbox) struct Ready {
     pub(in crate::sandbox) backend: String,
     /// Version of Landlock's interface that is enforced on programs; 0 where the kernel has none.
     pub(in crate::sandbox) landlock: i32,
+    /// The control groups of the first server.
+    pub(in crate::sandbox) groups: Groups,
+}
+
+impl Ready {
+    /// The same as records say it.
+    pub(in crate::sandbox) fn isolation(&self) -> Isolation {
+        let limited = |group: &Option<Group>| match group {
+            Some(group) => format!("cgroup_v{}", group.version),
+            None => "rlimit".to_owned(),
+        };
+        Isolation {
+            backend: self.backend.clone(),
+            memory: limited(&self.groups.memory),
+            pids: limited(&self.groups.pids),
+            network: true,
+            landlock_abi: self.landlock,
+        }
+    }
 }
 
 /// A command to run in a box, as the server of boxes is asked for it. Descriptors that go with it, in this order: stdin,

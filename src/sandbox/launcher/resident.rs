@@ -6,9 +6,10 @@ use std::os::unix::net::UnixStream;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::Mode;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
-use rustix::process::{PidfdFlags, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, kill_process, pidfd_open, waitpid};
 use rustix::thread::{CapabilitySet, UnshareFlags, capabilities};
 
+use super::group::Groups;
 use super::landlock;
 use super::plan::{Part, Plan, Ready, Reply};
 use super::server::{Identity, Server};
@@ -31,24 +32,52 @@ pub fn intercept() -> Option<u8> {
 /// Starts what the plan asks for, then waits until the other side or a server is gone.
 fn run(mut control: UnixStream) -> io::Result<()> {
     let (plan, servers) = receive(&mut control)?;
-    let started = start(&plan, servers);
-    let (reply, processes) = match started {
-        Ok((backend, processes)) => {
-            (Reply::Ready(Ready { backend: backend.to_owned(), landlock: landlock::version() }), processes)
+    let mut started = Started::default();
+    let reply = match start(&plan, servers, &mut started) {
+        Ok(backend) => {
+            let (backend, groups) = (backend.to_owned(), started.groups.clone());
+            Reply::Ready(Ready { backend, landlock: landlock::version(), groups })
         }
-        Err(reason) => (Reply::Refused(reason), Vec::new()),
+        Err(reason) => Reply::Refused(reason),
     };
-    let mut text = serde_json::to_vec(&reply)?;
+    let waited = answer_and_wait(&mut control, &reply, &started);
+    started.end();
+    waited
+}
+
+fn answer_and_wait(control: &mut UnixStream, reply: &Reply, started: &Started) -> io::Result<()> {
+    let mut text = serde_json::to_vec(reply)?;
     text.push(b'\n');
     control.write_all(&text)?;
-    let mut watched = vec![PollFd::new(&control, PollFlags::IN)];
-    watched.extend(processes.iter().map(|process| PollFd::new(process, PollFlags::IN)));
+    let mut watched = vec![PollFd::new(control, PollFlags::IN)];
+    watched.extend(started.servers.iter().map(|(_, handle)| PollFd::new(handle, PollFlags::IN)));
     loop {
         match poll(&mut watched, None) {
             Err(rustix::io::Errno::INTR) => {}
             // Whatever stirred is an end: the other side never speaks again, and a server that ends ends the slot.
             other => return other.map(drop).map_err(io::Error::from),
         }
+    }
+}
+
+/// What runs for a slot.
+#[derive(Default)]
+struct Started {
+    servers: Vec<(Pid, OwnedFd)>,
+    groups: Groups,
+}
+
+impl Started {
+    /// Ends the servers, with them everything that they started, and removes the groups.
+    fn end(self) {
+        for (server, _) in &self.servers {
+            // A child of this process that was not waited for: its id is its own.
+            let _ = kill_process(*server, Signal::KILL);
+        }
+        for (server, _) in &self.servers {
+            while matches!(waitpid(Some(*server), WaitOptions::empty()), Err(rustix::io::Errno::INTR)) {}
+        }
+        self.groups.remove();
     }
 }
 
@@ -82,11 +111,12 @@ fn receive(control: &mut UnixStream) -> io::Result<(Plan, Vec<OwnedFd>)> {
 }
 
 /// Finds out what this process may do, and starts the servers accordingly.
-fn start(plan: &Plan, sockets: Vec<OwnedFd>) -> Result<(&'static str, Vec<OwnedFd>), String> {
+fn start(plan: &Plan, sockets: Vec<OwnedFd>, started: &mut Started) -> Result<&'static str, String> {
     let privileged = rustix::process::geteuid().is_root()
         && capabilities(None).is_ok_and(|sets| {
             sets.effective.contains(CapabilitySet::SYS_ADMIN | CapabilitySet::SETUID | CapabilitySet::SETGID)
         });
+    started.groups = Groups::make();
     let backend = if privileged {
         "root_namespaces"
     } else {
@@ -103,17 +133,21 @@ fn start(plan: &Plan, sockets: Vec<OwnedFd>) -> Result<(&'static str, Vec<OwnedF
     let own = rustix::process::getpid().as_raw_nonzero().get().unsigned_abs();
     // Identities of no user, different for every server that is alive, so that process limits are not shared.
     let identity = |number: u32| privileged.then(|| 60_000 - 4_000 * (number % 8) + own % 4_000);
-    let mut processes = Vec::new();
     for ((number, part), control) in (0..).zip(&plan.servers).zip(sockets) {
         let identity = match part {
             Part::Tests { .. } => Identity::Drops(identity(number)),
             Part::Candidates { .. } | Part::Boxes => Identity::Keeps(identity(number)),
         };
-        let pid = Server { plan, part, control, identity }.start()?;
-        processes
-            .push(pidfd_open(pid, PidfdFlags::empty()).map_err(|error| format!("watching a server failed ({error})"))?);
+        let groups = (number == 0).then_some(&started.groups);
+        let pid = Server { plan, part, control, identity, groups }.start()?;
+        let handle =
+            pidfd_open(pid, PidfdFlags::empty()).map_err(|error| format!("watching a server failed ({error})"))?;
+        if number == 0 {
+            started.groups = std::mem::take(&mut started.groups).keep_joined(pid);
+        }
+        started.servers.push((pid, handle));
     }
-    Ok((backend, processes))
+    Ok(backend)
 }
 
 /// Becomes the root of a user name space of its own, in which the other name spaces may be made.

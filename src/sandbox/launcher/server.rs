@@ -11,6 +11,7 @@ use serde_json::json;
 
 use super::boxes;
 use super::filter;
+use super::group::Groups;
 use super::landlock;
 use super::plan::{Part, Plan};
 use super::view;
@@ -32,6 +33,8 @@ pub(super) struct Server<'a> {
     /// Its control socket, which becomes its standard input.
     pub(super) control: OwnedFd,
     pub(super) identity: Identity,
+    /// The control groups that it enters.
+    pub(super) groups: Option<&'a Groups>,
 }
 
 /// What failed, and the system's error.
@@ -97,6 +100,11 @@ impl Server<'_> {
     /// Sets this process up and becomes the server. Returns only with the reason why that failed.
     fn become_server(self, report: &mut File) -> String {
         let said = |(what, error): Failed| format!("{what} failed ({error})");
+        // Before the view, which has none.
+        let processes = match boxes::processes() {
+            Err(failure) => return said(failure),
+            Ok(processes) => processes,
+        };
         let uid = match self.prepare() {
             Err(failure) => return said(failure),
             Ok(uid) => uid,
@@ -108,21 +116,21 @@ impl Server<'_> {
                     Ok(mut command) => format!("executing {} failed ({})", python.display(), command.exec()),
                 }
             }
-            Part::Boxes => match boxes::Boxes::new(self.control, uid) {
-                Err(failure) => said(failure),
-                Ok(boxes) => {
-                    // A closed pipe says that the server runs.
-                    if let Ok(nothing) = File::open("/dev/null") {
-                        *report = nothing;
-                    }
-                    boxes.serve()
+            Part::Boxes => {
+                // A closed pipe says that the server runs.
+                if let Ok(nothing) = File::open("/dev/null") {
+                    *report = nothing;
                 }
-            },
+                boxes::Boxes::new(self.control, uid, processes).serve()
+            }
         }
     }
 
     /// Enters the view and gives up what the server does not need; returns the identity that its children take.
     fn prepare(&self) -> Result<Option<u32>, Failed> {
+        if let Some(groups) = self.groups {
+            groups.join();
+        }
         view::enter(self.plan).map_err(|error| ("building the view of the file system", error))?;
         rustix::process::setsid().map_err(step("starting a session"))?;
         rustix::thread::set_no_new_privs(true).map_err(step("giving up new privileges"))?;
