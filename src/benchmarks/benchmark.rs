@@ -3,6 +3,7 @@ use std::{collections::BTreeMap, path::Path};
 use super::{
     BenchmarkError, FeedbackSet, Place,
     humaneval::HumanEval,
+    humaneval_x::HumanEvalX,
     humanevalfix::HumanEvalFix,
     mbpp::Mbpp,
     names::{shown, suggestion},
@@ -22,18 +23,42 @@ pub trait Benchmark: Sync {
     /// Where the data comes from.
     fn source(&self) -> &'static str;
 
+    /// The languages that it can be read in.
+    fn languages(&self) -> &'static [Language] {
+        &[Language::Python]
+    }
+
+    /// [`Benchmark::load`] for one of [`Benchmark::languages`].
+    ///
+    /// # Errors
+    /// As [`Benchmark::load`].
+    fn read(&self, path: &Path, language: Language, feedback: FeedbackSet) -> Result<Vec<Problem>, BenchmarkError>;
+
     /// Loads every task in the order of the file. Literals are parsed, nothing is run.
     ///
     /// `path` is the data file (plain or gzip), or a folder that holds it under its usual name.
     ///
     /// # Errors
-    /// Whatever is wrong with the file, with its line, record and field; a task that any program would pass; two tasks
-    /// of one id.
-    fn load(&self, path: &Path, language: Language, feedback: FeedbackSet) -> Result<Vec<Problem>, BenchmarkError>;
+    /// A language that it cannot be read in; whatever is wrong with the file, with its line, record and field; a task that
+    /// any program would pass; two tasks of one id.
+    fn load(&self, path: &Path, language: Language, feedback: FeedbackSet) -> Result<Vec<Problem>, BenchmarkError> {
+        if self.languages().contains(&language) {
+            return self.read(path, language, feedback);
+        }
+        let has_it = |benchmark: &&&dyn Benchmark| benchmark.languages().contains(&language);
+        let others = BENCHMARKS.iter().filter(has_it).map(|benchmark| benchmark.name());
+        let titles = |languages: &[Language]| languages.iter().map(|one| one.title()).collect::<Vec<_>>().join(", ");
+        Err(BenchmarkError::Language {
+            benchmark: self.name(),
+            language,
+            known: titles(self.languages()),
+            others: others.collect::<Vec<_>>().join(", "),
+        })
+    }
 }
 
 /// Every public data set, in the order in which help texts list them.
-pub const BENCHMARKS: &[&dyn Benchmark] = &[&HumanEval, &HumanEvalFix, &QuixBugs, &Mbpp];
+pub const BENCHMARKS: &[&dyn Benchmark] = &[&HumanEval, &HumanEvalX, &HumanEvalFix, &QuixBugs, &Mbpp];
 
 /// The benchmark of this name.
 ///

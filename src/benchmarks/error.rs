@@ -3,6 +3,7 @@ use std::{io, path::PathBuf};
 use thiserror::Error;
 
 use super::{Mistake, Mistakes, Place};
+use crate::domain::Language;
 
 /// Why problems could not be loaded. Whatever concerns the content of a file begins with `FILE:LINE:` or
 /// `FILE:LINE:COLUMN:`.
@@ -56,6 +57,18 @@ pub enum BenchmarkError {
         folder: PathBuf,
         /// Their names.
         found: Vec<String>,
+    },
+    /// The benchmark is not read in this language.
+    #[error("{benchmark} is not read in {}, only in {known}\n  hint: in {} there are {others}", language.title(), language.title())]
+    Language {
+        /// The benchmark asked for.
+        benchmark: &'static str,
+        /// The language asked for.
+        language: Language,
+        /// The languages that it is read in.
+        known: String,
+        /// The benchmarks that are read in that language.
+        others: String,
     },
     /// No benchmark has this name.
     #[error("unknown benchmark `{name}`\n  hint: {hint}")]

@@ -1,6 +1,6 @@
 use std::{fmt, sync::Arc};
 
-use crate::domain::{Assertion, HiddenTests, Problem, TestSuite};
+use crate::domain::{Assertion, HiddenTests, Language, Problem, TestSuite};
 
 /// Which tests are fed back to the roles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -27,17 +27,31 @@ impl FeedbackSet {
     /// The problem with these tests as feedback: `All` appends the hidden tests to the visible ones and leaves none
     /// hidden. Nothing changes where nothing is hidden, or where the two suites are of different kinds (loaders make
     /// no such problem).
+    ///
+    /// Two test texts can only be one in Python: elsewhere each has a `main`, a class or an import of its own. There the
+    /// hidden tests, which decide, take the place of the visible ones, and a note says so.
     pub fn apply(self, problem: Problem) -> Problem {
         let hidden = match self {
             Self::Visible => None,
             Self::All => problem.hidden.as_ref(),
         };
-        let Some(all) = hidden.and_then(|hidden| joined(&problem.task.visible, hidden.reveal())) else {
+        let Some(hidden) = hidden else {
             return problem;
         };
+        let is_code = matches!(**hidden.reveal(), TestSuite::Assertions { .. });
+        let mut notes = problem.notes;
+        let all = if is_code && problem.task.language != Language::Python {
+            notes.push(HIDDEN_ONLY.to_owned());
+            hidden.reveal().clone()
+        } else {
+            match joined(&problem.task.visible, hidden.reveal()) {
+                Some(all) => Arc::new(all),
+                None => return Problem { notes, ..problem },
+            }
+        };
         let mut task = Arc::unwrap_or_clone(problem.task);
-        task.visible = Arc::new(all);
-        Problem { task: Arc::new(task), hidden: None, ..problem }
+        task.visible = all;
+        Problem { task: Arc::new(task), hidden: None, notes, ..problem }
     }
 }
 
@@ -49,6 +63,9 @@ impl fmt::Display for FeedbackSet {
 
 /// The note of a task that has no visible tests of its own.
 pub(super) const NO_VISIBLE_TESTS: &str = "no visible assertion: run with feedback = all";
+
+/// The note of a task whose visible and hidden tests cannot stand in one text.
+const HIDDEN_ONLY: &str = "feedback = all: the hidden tests alone are fed back";
 
 /// Visible and hidden tests of a task whose data set may leave out the visible ones: then the hidden ones are fed
 /// back, nothing is hidden, and a note says so.

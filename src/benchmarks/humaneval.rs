@@ -2,11 +2,12 @@ use std::{path::Path, sync::Arc};
 
 use super::{
     Benchmark, BenchmarkError, FeedbackSet, assertions::assertion_suite, benchmark::problems, data_file::data_file,
-    feedback::split, prompt_head::PromptHead, records::Record, records::read_records,
+    feedback::split, prompt_head::python_head, records::Record, records::read_records,
 };
 use crate::{
     domain::{Language, Limits, Problem, Program, Task},
     ids::TaskId,
+    languages::outline::FunctionHead,
 };
 
 /// HumanEval: write a function from its head and documentation. No starter; its tests are fed back, since the data set
@@ -33,11 +34,8 @@ impl Benchmark for HumanEval {
         "https://github.com/openai/human-eval"
     }
 
-    fn load(&self, path: &Path, language: Language, feedback: FeedbackSet) -> Result<Vec<Problem>, BenchmarkError> {
-        let names = match language {
-            Language::Python => ["HumanEval.jsonl".to_owned()],
-            other => [format!("HumanEval_{other}.jsonl")],
-        };
+    fn read(&self, path: &Path, language: Language, feedback: FeedbackSet) -> Result<Vec<Problem>, BenchmarkError> {
+        let names = ["HumanEval.jsonl".to_owned()];
         let path = data_file(path, &format!("{} file for {language}", self.name()), &[&names])?;
         problems(&read_records(&path)?, feedback, |record| self.problem(record, language))
     }
@@ -72,7 +70,7 @@ impl HumanEval {
 }
 
 /// The head of the function that `prompt`, of a record in the manner of HumanEval, leaves to write.
-pub(super) fn prompt_head(record: &Record, prompt: &str, entry_point: &str) -> Result<PromptHead, BenchmarkError> {
+pub(super) fn prompt_head(record: &Record, prompt: &str, entry_point: &str) -> Result<FunctionHead, BenchmarkError> {
     let missing = || record.field_mistake("prompt", format_args!("does not define the function `{entry_point}`"));
-    PromptHead::of(prompt, entry_point).ok().flatten().ok_or_else(missing)
+    python_head(prompt, entry_point).ok().flatten().ok_or_else(missing)
 }

@@ -1,12 +1,19 @@
 use std::{path::Path, sync::Arc};
 
 use super::{
-    Benchmark, BenchmarkError, FeedbackSet, assertions::assertion_suite, assertions::assertions, benchmark::problems,
-    data_file::data_file, feedback::split, humaneval::prompt_head, records::Record, records::read_records,
+    Benchmark, BenchmarkError, FeedbackSet,
+    benchmark::problems,
+    data_file::data_file,
+    feedback::split,
+    joined::{file_names, has_tests, head, id, program, tests},
+    known_faults::known_faults,
+    records::{Record, read_records},
+    suites::{listed_assertions, suite},
 };
 use crate::{
-    domain::{Language, Limits, Problem, Program, Task, TestSuite},
+    domain::{Language, Problem, Program, Task, TestSuite},
     ids::TaskId,
+    languages::limits,
 };
 
 /// HumanEvalFix: repair a function that was broken by hand. Starter = `declaration` + `buggy_solution`; visible tests =
@@ -33,8 +40,12 @@ impl Benchmark for HumanEvalFix {
         "https://github.com/bigcode-project/octopack"
     }
 
-    fn load(&self, path: &Path, language: Language, feedback: FeedbackSet) -> Result<Vec<Problem>, BenchmarkError> {
-        let named = [format!("humanevalpack_{language}.jsonl")];
+    fn languages(&self) -> &'static [Language] {
+        Language::ALL
+    }
+
+    fn read(&self, path: &Path, language: Language, feedback: FeedbackSet) -> Result<Vec<Problem>, BenchmarkError> {
+        let named = file_names("humanevalpack", language);
         let upstream = ["humanevalpack.jsonl".to_owned()];
         let path = data_file(path, &format!("{} file for {language}", self.name()), &[&named, &upstream])?;
         problems(&read_records(&path)?, feedback, |record| self.problem(record, language))
@@ -43,30 +54,18 @@ impl Benchmark for HumanEvalFix {
 
 impl HumanEvalFix {
     fn problem(&self, record: &Record, language: Language) -> Result<Problem, BenchmarkError> {
-        let id = record.string("task_id")?;
-        let prefix = match language {
-            Language::Python => "Python/",
-            Language::Cpp => "CPP/",
-            Language::Java => "Java/",
-            Language::JavaScript => "JavaScript/",
-            Language::Go => "Go/",
-            Language::Rust => "Rust/",
-        };
-        if !id.starts_with(prefix) {
-            let problem = format!("not a task for {language}, whose ids begin with `{prefix}`");
-            return Err(record.field_mistake("task_id", problem));
-        }
+        let id = id(record, language)?;
         let entry_point = record.name("entry_point")?;
-        let head = prompt_head(record, &record.code("prompt")?, entry_point)?;
-        let declaration = record.code("declaration")?;
-        let program = |body: &str| -> Result<_, BenchmarkError> {
-            Ok(Arc::new(Program::new(language, declaration.clone() + &record.code(body)?)))
-        };
+        let reference = program(record, language, "canonical_solution")?;
+        let head = head(record, language, entry_point)?;
         let suite = |field: &str| -> Result<TestSuite, BenchmarkError> {
-            assertion_suite(&record.code(field)?, entry_point).map_err(|error| record.test_mistake(field, &error))
+            let code = tests(record, language, field)?;
+            suite(language, &code, entry_point).map_err(|error| record.test_mistake(field, &error))
         };
-        let (visible, hidden, notes) =
-            split(if has_assertions(record)? { Some(suite("example_test")?) } else { None }, suite("test")?);
+        let visible = if asserts(record, language)? { Some(suite("example_test")?) } else { None };
+        let (visible, hidden, mut notes) = split(visible, suite("test")?);
+        notes.extend(known_faults(self.name(), id));
+        let source = |text: String| Arc::new(Program::new(language, text));
         let task = Task {
             id: TaskId(id.to_owned()),
             dataset: self.name().to_owned(),
@@ -77,17 +76,21 @@ impl HumanEvalFix {
             preamble: head.preamble,
             support: None,
             visible,
-            starter: Some(program("buggy_solution")?),
+            starter: Some(source(program(record, language, "buggy_solution")?)),
             faulty_lines: Vec::new(),
-            limits: Limits::default(),
+            limits: limits(language),
         };
-        Ok(Problem { task: Arc::new(task), hidden, reference: Some(program("canonical_solution")?), notes })
+        Ok(Problem { task: Arc::new(task), hidden, reference: Some(source(reference)), notes })
     }
 }
 
 /// Whether the visible tests of this record assert anything.
-fn has_assertions(record: &Record) -> Result<bool, BenchmarkError> {
+fn asserts(record: &Record, language: Language) -> Result<bool, BenchmarkError> {
     const FIELD: &str = "example_test";
-    let found = assertions(&record.code(FIELD)?).map_err(|error| record.test_mistake(FIELD, &error))?;
+    if !has_tests(record, FIELD)? {
+        return Ok(false);
+    }
+    let code = tests(record, language, FIELD)?;
+    let found = listed_assertions(language, &code).map_err(|error| record.test_mistake(FIELD, &error))?;
     Ok(!found.is_empty())
 }

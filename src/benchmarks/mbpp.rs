@@ -38,11 +38,8 @@ impl Benchmark for Mbpp {
         "https://github.com/google-research/google-research/tree/master/mbpp"
     }
 
-    fn load(&self, path: &Path, language: Language, feedback: FeedbackSet) -> Result<Vec<Problem>, BenchmarkError> {
-        let (full, sanitized) = match language {
-            Language::Python => (["mbpp.jsonl".to_owned()], ["sanitized-mbpp.json".to_owned()]),
-            other => ([format!("mbpp_{other}.jsonl")], [format!("sanitized-mbpp_{other}.json")]),
-        };
+    fn read(&self, path: &Path, language: Language, feedback: FeedbackSet) -> Result<Vec<Problem>, BenchmarkError> {
+        let (full, sanitized) = (["mbpp.jsonl".to_owned()], ["sanitized-mbpp.json".to_owned()]);
         let path = data_file(path, &format!("{} file for {language}", self.name()), &[&full, &sanitized])?;
         // `All` is made here: the hidden tests hold the visible one already
         problems(&read_records(&path)?, FeedbackSet::Visible, |record| self.problem(record, language, feedback))

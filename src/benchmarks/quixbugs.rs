@@ -36,7 +36,7 @@ impl Benchmark for QuixBugs {
         "https://github.com/jkoppel/QuixBugs"
     }
 
-    fn load(&self, path: &Path, language: Language, feedback: FeedbackSet) -> Result<Vec<Problem>, BenchmarkError> {
+    fn read(&self, path: &Path, language: Language, feedback: FeedbackSet) -> Result<Vec<Problem>, BenchmarkError> {
         let names = [format!("quixbugs_{language}.jsonl")];
         let path = data_file(path, &format!("{} file for {language}", self.name()), &[&names])?;
         problems(&read_records(&path)?, feedback, |record| self.problem(record, language))

@@ -36,8 +36,25 @@ impl Language {
         }
     }
 
-    /// The language with this name.
+    /// The name that people know it by, for messages and prompts.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Python => "Python",
+            Self::Cpp => "C++",
+            Self::Java => "Java",
+            Self::JavaScript => "JavaScript",
+            Self::Go => "Go",
+            Self::Rust => "Rust",
+        }
+    }
+
+    /// The language with this name; `c++` and `js` are other names of `cpp` and `javascript`.
     pub fn from_name(name: &str) -> Option<Self> {
+        let name = match name {
+            "c++" => "cpp",
+            "js" => "javascript",
+            other => other,
+        };
         Self::ALL.iter().copied().find(|language| language.name() == name)
     }
 }

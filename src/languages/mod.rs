@@ -7,14 +7,20 @@
 mod commands;
 mod cpp;
 mod edits;
+mod javascript;
 mod linked;
+/// What a text of a language consists of.
+pub mod outline;
 mod python;
+mod rust;
 /// Syntax trees of programs and tests.
 pub mod syntax;
 
 pub use commands::{BoxCommand, Preparation, Recipe, SourceFile, Tools, Unit, Wanted};
 pub use linked::{LINKED_CHANNEL, Linked, LinkedHarness, LinkedRequest, LinkedSaid, Testing};
 pub use syntax::TestTextError;
+
+use serde_json::Value;
 
 use crate::domain::{Assertion, Language, Limits};
 
@@ -55,15 +61,29 @@ pub trait Toolchain: Sync {
     /// A text that is not of this language, at its first error.
     fn assertions(&self, tests: &str) -> Result<Vec<Assertion>, TestTextError>;
 
+    /// A test text as the tests' process of [`Testing::Split`] takes it in its request: the text itself, or whatever its
+    /// own harness wants in its place.
+    ///
+    /// # Errors
+    /// As [`Toolchain::assertions`]; a text that the harness cannot take.
+    fn suite(&self, tests: &str) -> Result<Value, TestTextError> {
+        Ok(Value::from(tests))
+    }
+
     /// Calls in a program that end or replace its process, or start others (`exit`, `fork`, `exec`), as written, with
     /// their lines. A record of a linked program names them.
     fn exits(&self, program: &str) -> Vec<Assertion>;
 }
 
 /// Every language that the sandbox runs.
-static TOOLCHAINS: &[&dyn Toolchain] = &[&python::Python, &cpp::Cpp];
+static TOOLCHAINS: &[&dyn Toolchain] = &[&python::Python, &cpp::Cpp, &javascript::JavaScript, &rust::Rust];
 
 /// The toolchain of a language.
 pub fn toolchain(language: Language) -> Option<&'static dyn Toolchain> {
     TOOLCHAINS.iter().copied().find(|toolchain| toolchain.language() == language)
+}
+
+/// Limits of one execution in a language where nothing else is said.
+pub fn limits(language: Language) -> Limits {
+    toolchain(language).map_or_else(Limits::default, Toolchain::limits)
 }

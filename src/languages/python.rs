@@ -18,7 +18,7 @@ impl Toolchain for Python {
             name: "python3",
             variable: "ROLECALL_PYTHON",
             version: &["--version"],
-            resolve: &[],
+            resolve: &["python3", "-c", "import sys; print(sys.executable)"],
             levels: 2,
             hint: "install Python 3.8 or later",
         }]
@@ -35,7 +35,7 @@ impl Toolchain for Python {
     }
 
     fn recipe(&self, unit: &Unit, tools: &Tools) -> Recipe {
-        let argv = vec![tools.program("python3"), "-S".to_owned(), unit.entry.clone()];
+        let argv = vec![tools.program("python3"), unit.entry.clone()];
         let env = vec![("PYTHONHASHSEED".to_owned(), "0".to_owned())];
         Recipe { run: BoxCommand { argv, env, bounded_addresses: true, deep_stack: false }, ..Recipe::default() }
     }

@@ -44,7 +44,7 @@ impl<'a> Syntax<'a> {
     pub fn parse(language: Language, grammar: impl Into<Grammar>, text: &'a str) -> Result<Self, TestTextError> {
         let misfit = || {
             let problem =
-                format!("the built-in {language} grammar does not fit the built-in parser; please report this");
+                format!("the built-in grammar of {language} does not fit the built-in parser; please report this");
             TestTextError::of_text(problem)
         };
         let mut parser = Parser::new();
@@ -64,7 +64,7 @@ impl<'a> Syntax<'a> {
         if syntax.tree.root_node().has_error()
             && let Some(node) = syntax.nodes().into_iter().find(|node| node.is_error() || node.is_missing())
         {
-            return Err(TestTextError::at(node, format!("not valid {language}")));
+            return Err(TestTextError::at(node, format!("not valid {}", language.title())));
         }
         Ok(syntax)
     }

@@ -1,17 +1,20 @@
 use super::{
     assembly::{Fit, fit},
     fences::{Block, Tag, blocks, continued_block, without_info_line},
-    python::{MAX_TEXT_BYTES, Reader},
+    reader::{MAX_TEXT_BYTES, Reader},
     unfenced::program_without_fences,
 };
-use crate::{domain::Task, llm::split_reasoning};
+use crate::{
+    domain::{Language, Task},
+    llm::split_reasoning,
+};
 
 /// The program in a reply, assembled as [`assemble`](super::assemble) says; `None` = the reply holds none.
 ///
 /// Reasoning that the reply begins with is no part of it ([`split_reasoning`]), nor are a byte-order mark, the carriage
 /// returns of CRLF line ends, empty lines at its beginning, and a first line that is the language's name alone (the
 /// opening fence was in the prompt). A text *fits* when it is a program that defines the entry point, or a completion
-/// of the signature; for a task without entry point, when it is a program that calls anything. The first of these
+/// of the signature; for a task without entry point, when it is a program that does something. The first of these
 /// that exists is the program:
 ///
 /// 1. the whole reply, where it fits;
@@ -38,7 +41,7 @@ pub fn extract_program(reply: &str, task: &Task) -> Option<String> {
     if answer.len() > MAX_TEXT_BYTES {
         return None;
     }
-    let mut reader = Reader::new();
+    let mut reader = Reader::new(task.language);
     if let Some(program) = whole(&mut reader, task, answer) {
         return Some(program);
     }
@@ -83,8 +86,16 @@ fn as_it_is(reader: &mut Reader, task: &Task, block: &Block) -> Option<String> {
         (Some(_), Fit::Part(program)) => {
             reader.read(&block.text).is_some_and(|module| module.defines_something()).then_some(program)
         }
-        (Some(name), Fit::Broken) => block.text.contains(&format!("def {name}")).then(|| block.text.clone()),
+        (Some(name), Fit::Broken) => names_function(task.language, &block.text, name).then(|| block.text.clone()),
         (None, Fit::Broken) => (block.tag == Tag::Ours).then(|| block.text.clone()),
         (None, Fit::Part(_)) | (_, Fit::Whole(_)) => None,
+    }
+}
+
+/// Whether a text that is broken seems to define the function all the same.
+fn names_function(language: Language, text: &str, name: &str) -> bool {
+    match language {
+        Language::Python => text.contains(&format!("def {name}")),
+        _ => text.contains(name),
     }
 }

@@ -1,14 +1,17 @@
 //! Prompts: their files, their rendering (minijinja), and the extraction of programs from replies.
 
 mod assembly;
+mod braces;
 mod data;
 mod error;
 mod extract;
 mod fences;
 mod names;
 mod parts;
+mod preamble;
 mod prompt;
 mod python;
+mod reader;
 mod template;
 mod unfenced;
 

@@ -1,114 +1,37 @@
 use std::collections::BTreeSet;
 
-use tree_sitter::{Node, Parser, Tree};
+use tree_sitter::Node;
 
-/// Longest text that is parsed at all, in bytes: no program of a role is longer.
-pub const MAX_TEXT_BYTES: usize = 512 << 10;
-
-/// Bytes that one reply may cost to parse, all attempts together. Bounds the time that a hostile reply can take.
-const MAX_TOTAL_BYTES: usize = 2 << 20;
+use crate::{
+    domain::Language,
+    languages::{
+        outline::{Outline, Statement, StatementKind},
+        syntax::Syntax,
+    },
+};
 
 /// How deep compound statements are looked into for the names that they bind.
 const MAX_NESTING: usize = 64;
 
-/// What kind of statement a top-level statement is, as far as assembly and extraction care.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StatementKind {
-    /// A string on its own.
-    Text,
-    /// `from __future__ import …`.
-    FutureImport,
-    /// An expression that calls nothing: it does nothing in a program, and a word of prose looks like one.
-    Bare,
-    /// A function or a class.
-    Definition,
-    /// Anything else.
-    Other,
-}
-
-/// A top-level statement.
-#[derive(Clone, Debug)]
-pub struct Statement {
-    /// Its kind.
-    pub kind: StatementKind,
-    /// Names that it binds in the module.
-    pub names: BTreeSet<String>,
-    /// First line, from 0.
-    pub first_line: usize,
-    /// Last line, from 0.
-    pub last_line: usize,
-    /// As written.
-    pub text: String,
-}
-
-/// A text that is a Python module.
-#[derive(Clone, Debug)]
-pub struct Module {
-    /// Its top-level statements in order; never empty.
-    pub statements: Vec<Statement>,
-    /// Whether anything is called anywhere in it.
-    pub calls: bool,
-}
-
-impl Module {
-    /// Whether the module binds `name` at its top level (a definition, an import, an assignment).
-    pub fn binds(&self, name: &str) -> bool {
-        self.statements.iter().any(|statement| statement.names.contains(name))
+/// The module that `text` is; `None` where it is not Python 3 or has no statement.
+///
+/// The grammar takes more than Python does, so these are refused here: empty bodies, a line indented where none may be,
+/// `return` outside a function, `try` without a handler, and the print and exec statements of Python 2.
+pub fn read_module(text: &str) -> Option<Outline> {
+    let syntax = Syntax::parse(Language::Python, tree_sitter_python::LANGUAGE, text).ok()?;
+    let root = syntax.root();
+    if root.has_error() {
+        return None;
     }
-
-    /// Whether it defines a function or a class at its top level.
-    pub fn defines_something(&self) -> bool {
-        self.statements.iter().any(|statement| statement.kind == StatementKind::Definition)
-    }
-}
-
-/// Reads Python, within a bound of work.
-pub struct Reader {
-    parser: Option<Parser>,
-    remaining_bytes: usize,
-}
-
-impl Reader {
-    /// A reader with the whole bound before it. Without a grammar (our bug) it reads nothing.
-    pub fn new() -> Self {
-        let mut parser = Parser::new();
-        let usable = parser.set_language(&tree_sitter_python::LANGUAGE.into()).is_ok();
-        Self { parser: usable.then_some(parser), remaining_bytes: MAX_TOTAL_BYTES }
-    }
-
-    /// Whether the bound is used up, so that nothing more is read.
-    pub fn is_spent(&self) -> bool {
-        self.remaining_bytes == 0
-    }
-
-    /// The module that `text` is; `None` where it is not Python 3, has no statement, is too long, or the bound is used up.
-    ///
-    /// The grammar takes more than Python does, so these are refused here: empty bodies, a line indented where none may
-    /// be, `return` outside a function, `try` without a handler, and the print and exec statements of Python 2.
-    pub fn read(&mut self, text: &str) -> Option<Module> {
-        if text.len() > MAX_TEXT_BYTES || text.trim().is_empty() {
-            return None;
-        }
-        if text.len() > self.remaining_bytes {
-            self.remaining_bytes = 0;
-            return None;
-        }
-        self.remaining_bytes -= text.len();
-        let tree = self.parser.as_mut()?.parse(text, None)?;
-        if tree.root_node().has_error() {
-            return None;
-        }
-        let calls = check(&tree, text)?;
-        let statements: Vec<Statement> =
-            statements_of(tree.root_node()).into_iter().map(|node| statement(node, text)).collect();
-        (!statements.is_empty()).then_some(Module { statements, calls })
-    }
+    let runs = check(root, text)?;
+    let statements: Vec<Statement> = statements_of(root).into_iter().map(|node| statement(node, text)).collect();
+    (!statements.is_empty()).then_some(Outline { statements, runs })
 }
 
 /// Walks the tree for what the grammar lets through. `None` = not Python; else whether anything is called.
-fn check(tree: &Tree, text: &str) -> Option<bool> {
+fn check(root: Node<'_>, text: &str) -> Option<bool> {
     let mut calls = false;
-    let mut cursor = tree.walk();
+    let mut cursor = root.walk();
     // One entry per level of the walk: whether that node is in a function.
     let mut in_function = vec![false];
     loop {
@@ -171,6 +94,8 @@ fn statement(node: Node<'_>, text: &str) -> Statement {
     Statement {
         kind: kind_of(node),
         names,
+        methods: Vec::new(),
+        imports: Vec::new(),
         first_line: node.start_position().row,
         last_line: node.end_position().row,
         text: slice(node, text).to_owned(),
@@ -179,7 +104,7 @@ fn statement(node: Node<'_>, text: &str) -> Statement {
 
 fn kind_of(node: Node<'_>) -> StatementKind {
     match node.kind() {
-        "future_import_statement" => StatementKind::FutureImport,
+        "future_import_statement" => StatementKind::First,
         "function_definition" | "class_definition" | "decorated_definition" => StatementKind::Definition,
         "expression_statement" => match node.named_child(0).map(|child| child.kind()) {
             Some("string" | "concatenated_string") => StatementKind::Text,
@@ -285,10 +210,10 @@ fn slice<'t>(node: Node<'_>, text: &'t str) -> &'t str {
 
 #[cfg(test)]
 mod tests {
-    use super::{Reader, StatementKind};
+    use super::{StatementKind, read_module};
 
     fn reads(text: &str) -> bool {
-        Reader::new().read(text).is_some()
+        read_module(text).is_some()
     }
 
     #[test]
@@ -344,28 +269,24 @@ mod tests {
         let text = "import os.path, sys as system\nfrom a import b, c as d\na.x = (f, g) = 1, 2\nh: int = 3\ni: int\n\
                     try:\n    import j\nexcept ImportError as e:\n    j = None\nfor k, [l] in []:\n    m = 1\n\
                     with open('n') as o:\n    pass\n@p\nclass Q:\n    r = 1\nasync def s(t):\n    u = 1\n";
-        let module = Reader::new().read(text).unwrap();
+        let module = read_module(text).unwrap();
         let names: Vec<String> = module.statements.iter().flat_map(|statement| statement.names.clone()).collect();
         assert_eq!(names.join(" "), "os system b d f g h e j k l m o Q s");
     }
 
     #[test]
     fn kinds_of_statements() {
-        let module = Reader::new()
-            .read("'doc'\nfrom __future__ import annotations\nSure\nSure, thing\nf(1)\nx = 1\n@d\nclass A: pass\n")
-            .unwrap();
+        let module = read_module(
+            "'doc'\nfrom __future__ import annotations\nSure\nSure, thing\nf(1)\nx = 1\n@d\nclass A: pass\n",
+        )
+        .unwrap();
         let kinds: Vec<StatementKind> = module.statements.iter().map(|statement| statement.kind).collect();
-        use StatementKind::{Bare, Definition, FutureImport, Other, Text};
-        assert_eq!(kinds, [Text, FutureImport, Bare, Bare, Other, Other, Definition]);
+        use StatementKind::{Bare, Definition, First, Other, Text};
+        assert_eq!(kinds, [Text, First, Bare, Bare, Other, Other, Definition]);
     }
 
     #[test]
-    fn work_is_bounded() {
-        let mut reader = Reader::new();
-        assert!(reader.read(&"x = 1\n".repeat(100_000)).is_none(), "one text too long");
-        reader.remaining_bytes = 10;
-        assert!(reader.read("x = 1\n").is_some() && !reader.is_spent());
-        assert!(reader.read("x = 1\n").is_none() && reader.is_spent());
+    fn deep_nesting_is_no_module() {
         assert!(!reads(&"(".repeat(100_000)));
         assert!(!reads(&(0..600).map(|depth| " ".repeat(depth) + "if a:\n").collect::<String>()));
     }

@@ -1,8 +1,11 @@
 use super::{
     assembly::{Fit, fit},
-    python::{Reader, StatementKind},
+    reader::Reader,
 };
-use crate::domain::Task;
+use crate::{
+    domain::{Language, Task},
+    languages::outline::{StatementKind, facts},
+};
 
 /// The program that stands in a reply without fences: the longest run of lines that is one, between prose.
 ///
@@ -10,7 +13,9 @@ use crate::domain::Task;
 /// (`Done`) are left out at its ends. Where the line after (or before) the run is code too, the run is a part of a
 /// program that is broken elsewhere, and there is none: half a program is worse than a second question.
 pub fn program_without_fences(reader: &mut Reader, task: &Task, lines: &[&str]) -> Option<String> {
-    let starts: Vec<usize> = (0..lines.len()).filter(|line| begins_chunk(lines[*line])).chain([lines.len()]).collect();
+    let language = task.language;
+    let begins = |line: &usize| begins_chunk(language, lines[*line]);
+    let starts: Vec<usize> = (0..lines.len()).filter(begins).chain([lines.len()]).collect();
     let text = |from: usize, to: usize| lines[starts[from]..starts[to]].iter().flat_map(|line| [*line, "\n"]).collect();
     let mut best: Option<(usize, usize)> = None;
     let mut from = 0;
@@ -20,7 +25,7 @@ pub fn program_without_fences(reader: &mut Reader, task: &Task, lines: &[&str]) 
             let run: String = text(from, to);
             if reader.read(&run).is_some() {
                 end = Some(to);
-            } else if reader.is_spent() || (to == from + 1 && !may_go_on(&run)) {
+            } else if reader.is_spent() || (to == from + 1 && !may_go_on(language, &run)) {
                 break;
             }
         }
@@ -39,7 +44,7 @@ pub fn program_without_fences(reader: &mut Reader, task: &Task, lines: &[&str]) 
     let (from, to) = best?;
     let before = lines[..starts[from]].iter().rfind(|line| !line.trim().is_empty());
     let after = lines[starts[to]..].iter().find(|line| !line.trim().is_empty());
-    if [before, after].into_iter().flatten().any(|line| looks_like_code(line)) {
+    if [before, after].into_iter().flatten().any(|line| looks_like_code(language, line)) {
         return None;
     }
     match fit(reader, task, &text(from, to)) {
@@ -48,15 +53,22 @@ pub fn program_without_fences(reader: &mut Reader, task: &Task, lines: &[&str]) 
     }
 }
 
-/// Whether a new chunk begins with this line: text in the first column.
-fn begins_chunk(line: &str) -> bool {
-    line.chars().next().is_some_and(|first| !first.is_whitespace())
+/// Whether a new chunk begins with this line: text in the first column that closes or opens no braces of the chunk before.
+fn begins_chunk(language: Language, line: &str) -> bool {
+    let goes_on = |first: char| language != Language::Python && matches!(first, '{' | '}' | ')' | ']');
+    line.chars().next().is_some_and(|first| !first.is_whitespace() && !goes_on(first))
 }
 
 /// Whether a chunk that is no module may become one with the chunks below it.
-fn may_go_on(chunk: &str) -> bool {
+fn may_go_on(language: Language, chunk: &str) -> bool {
     let first_word = chunk.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-    first_word == "try"
+    let braces = language != Language::Python
+        && (first_word == "template"
+            || chunk.starts_with("#[")
+            || chunk.matches("/*").count() > chunk.matches("*/").count()
+            || chunk.matches('`').count() % 2 == 1);
+    braces
+        || first_word == "try"
         || chunk.starts_with('@')
         || ["'''", "\"\"\""].iter().any(|quotes| chunk.matches(quotes).count() % 2 == 1)
         || [('(', ')'), ('[', ']'), ('{', '}')]
@@ -87,7 +99,17 @@ fn without_words(
 }
 
 /// Whether a line is code rather than prose, by how it begins.
-fn looks_like_code(line: &str) -> bool {
+fn looks_like_code(language: Language, line: &str) -> bool {
+    match facts(language) {
+        Some(facts) => {
+            let line = line.trim();
+            line.ends_with(['{', '}', ';']) || facts.line_starts.iter().any(|start| line.starts_with(start))
+        }
+        None => looks_like_python(line),
+    }
+}
+
+fn looks_like_python(line: &str) -> bool {
     let indented = line.starts_with([' ', '\t']);
     let line = line.trim();
     let begins =

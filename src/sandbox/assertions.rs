@@ -16,6 +16,7 @@ use super::tally::{Report, Tally};
 use super::verdicts::{Halt, Raised, of_status};
 use super::{Job, SandboxError};
 use crate::domain::{Assertion, TimeoutPolicy, Verdict};
+use crate::languages::toolchain;
 
 /// Longest line that the tests' process may write, in bytes: it repeats what candidates answered.
 const TESTS_LINE_BYTES: usize = 16 << 20;
@@ -134,8 +135,12 @@ impl<'a> Relay<'a> {
     /// Forks the run of the tests. It starts at once: its first call waits for the candidate.
     async fn start_tests(&mut self, code: &str, assertions: &[Assertion]) -> Result<Tests, SandboxError> {
         let lines = assertions.iter().map(|assertion| assertion.line).collect::<Vec<_>>();
+        let language = self.job.program.language;
+        let suite = toolchain(language).map_or_else(|| Ok(Value::from(code)), |toolchain| toolchain.suite(code));
+        let suite =
+            suite.map_err(|error| SandboxError::Harness(format!("line {} of the tests: {error}", error.line)))?;
         let mut request = json!({
-            "code": code,
+            "code": suite,
             "lines": lines,
             "entry": self.job.entry_point,
             "support": self.job.support,

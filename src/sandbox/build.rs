@@ -54,6 +54,7 @@ pub(super) async fn build(
     let kept = Pack::empty().map_err(failed("packing files"))?;
     let launch = Launch {
         command,
+        attempt: None,
         files: &files,
         keep: Some((&recipe.keep, &kept)),
         talks: false,

@@ -73,7 +73,7 @@ impl Groups {
             let message = "process limit exceeded: its control group refused a process";
             counters.push(Counter::new(&pids.events, "max", Halt::new(Verdict::ProcessLimit, message))?);
         }
-        Ok(Evidence(counters))
+        Ok(Evidence { counters, counts_memory: self.memory.is_some() })
     }
 }
 
@@ -110,7 +110,11 @@ impl Memory {
 
 /// What the groups counted when an execution began.
 #[derive(Default)]
-pub(super) struct Evidence(Vec<Counter>);
+pub(super) struct Evidence {
+    counters: Vec<Counter>,
+    /// Whether the kernel counts memory, so that nobody else needs to.
+    pub(super) counts_memory: bool,
+}
 
 struct Counter {
     file: Arc<File>,
@@ -133,7 +137,7 @@ impl Evidence {
             // A group that is gone has ended everything in it already.
             read(&counter.file).is_ok_and(|text| value(&text, counter.key).is_some_and(|now| now > counter.before))
         };
-        self.0.iter().find(risen).map(|counter| counter.halt.clone())
+        self.counters.iter().find(risen).map(|counter| counter.halt.clone())
     }
 }
 

@@ -5,6 +5,7 @@ use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use super::assertions::Relay;
+use super::backend::Backends;
 use super::build::{Building, build};
 use super::cache::Cache;
 use super::linked::LinkedRun;
@@ -12,6 +13,8 @@ use super::outcome::Outcome;
 use super::pool::{Loan, Pool};
 use super::probe::Probe;
 use super::programs::{Programs, refused};
+use super::python;
+use super::self_test::choose;
 use super::slot::failed;
 use super::split::Boxed;
 use super::{Job, Sandbox, SandboxError};
@@ -29,26 +32,42 @@ pub struct LocalSandbox {
 
 impl LocalSandbox {
     /// A sandbox of `slots` executions at once, whose launchers are started by executing `launcher`: the `rolecall`
-    /// program itself. Starts one for each of `languages`, to find out whether this machine can isolate at all and has
+    /// program itself. Tests strict backends until one holds, then starts one for each of `languages`, to find out whether this machine has
     /// their tools; others are looked for when they are needed.
     ///
     /// # Errors
     /// [`SandboxError::MissingTool`] without a tool of one of the languages, [`SandboxError::Isolation`] where the machine
     /// refuses name spaces, else what kept a launcher from starting.
     pub async fn start(launcher: PathBuf, slots: usize, languages: &[Language]) -> Result<Self, SandboxError> {
-        let pool = Pool::new(launcher, slots);
-        let rlimit = || "rlimit".to_owned();
-        let mut isolation = Isolation {
-            backend: "unknown".to_owned(),
-            memory: rlimit(),
-            pids: rlimit(),
-            network: true,
-            landlock_abi: 0,
-        };
+        Self::start_with(launcher, slots, languages, &Backends::strict()).await
+    }
+
+    /// As [`LocalSandbox::start`], with the first of `backends` that passes its test on this machine.
+    ///
+    /// # Errors
+    /// As [`LocalSandbox::start`].
+    pub async fn start_with(
+        launcher: PathBuf,
+        slots: usize,
+        languages: &[Language],
+        backends: &Backends,
+    ) -> Result<Self, SandboxError> {
+        let (backend, isolation) = choose(&launcher, backends).await?;
+        Self::open(Pool::new(launcher, backend, slots, true), isolation, languages).await
+    }
+
+    /// A sandbox without warm interpreters: what warm ones are compared with.
+    ///
+    /// # Errors
+    /// As [`LocalSandbox::start`].
+    pub async fn start_cold(launcher: PathBuf, slots: usize, languages: &[Language]) -> Result<Self, SandboxError> {
+        let (backend, isolation) = choose(&launcher, &Backends::strict()).await?;
+        Self::open(Pool::new(launcher, backend, slots, false), isolation, languages).await
+    }
+
+    async fn open(pool: Pool, isolation: Isolation, languages: &[Language]) -> Result<Self, SandboxError> {
         for language in languages {
-            let loan = pool.borrow(*language).await?;
-            isolation = loan.slot.ready.isolation();
-            loan.give_back();
+            pool.borrow(*language).await?.give_back();
         }
         Ok(Self { pool, cache: Cache::default(), isolation })
     }
@@ -62,7 +81,7 @@ impl LocalSandbox {
 
     async fn trace(&self, job: &Job, cancel: &CancellationToken) -> Result<Profile, SandboxError> {
         let mut loan = self.borrow(job.program.language, cancel).await?;
-        if !matches!(loan.hall.toolchain.testing(), Testing::Forked) {
+        if !loan.hall.is_warm() {
             loan.give_back();
             return Ok(Profile::default());
         }
@@ -136,7 +155,7 @@ async fn run(
     let (hall, slot) = (loan.hall, &mut loan.slot);
     let (toolchain, tools) = (hall.toolchain, &hall.tools);
     match (&*job.tests, toolchain.testing()) {
-        (TestSuite::Assertions { code, assertions }, Testing::Forked) => {
+        (TestSuite::Assertions { code, assertions }, Testing::Forked) if hall.is_warm() => {
             Ok(Relay::new(slot, job, assertions, cancel).run(code, assertions).await?.0)
         }
         (TestSuite::Assertions { code, assertions }, Testing::Split { candidate, tests }) => {
@@ -147,10 +166,15 @@ async fn run(
             let server = &mut slot.candidates;
             LinkedRun { server, job, tools, toolchain, cancel, hidden }.run(harness, code, assertions).await
         }
-        (TestSuite::Io { cases, rule }, Testing::Forked) => {
+        (TestSuite::Assertions { code, assertions }, Testing::Forked) => {
+            let (candidate, tests) = (python::candidate_in_a_box(), python::tests_in_a_box());
+            let boxed = Boxed { toolchain, tools, candidate: &candidate, tests: &tests };
+            Ok(Relay::new(slot, job, assertions, cancel).in_boxes(boxed).run(code, assertions).await?.0)
+        }
+        (TestSuite::Io { cases, rule }, Testing::Forked) if hall.is_warm() => {
             Programs { slot, built: None, job, cancel, probe: None }.run(cases, *rule).await
         }
-        (TestSuite::Io { cases, rule }, Testing::Split { .. } | Testing::Linked(_)) => {
+        (TestSuite::Io { cases, rule }, _) => {
             let unit = toolchain.program(&job.program.text);
             let recipe = toolchain.recipe(&unit, tools);
             match build(&mut slot.candidates, &unit, recipe, &job.limits, hidden, cancel).await? {

@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
 
 use super::SandboxError;
+use super::backend::Backend;
 use super::interpreter::Interpreter;
 use super::slot::{Kit, Slot};
 use super::toolbox;
@@ -15,6 +16,8 @@ use crate::languages::{Testing, Toolchain, Tools, toolchain};
 /// started, when it is first needed.
 pub(super) struct Pool {
     launcher: PathBuf,
+    backend: Backend,
+    warm: bool,
     permits: Semaphore,
     halls: BTreeMap<Language, OnceCell<Hall>>,
 }
@@ -35,14 +38,17 @@ pub(super) struct Loan<'a> {
     pub(super) hall: &'a Hall,
     /// The slot.
     pub(super) slot: Slot,
+    serves_again: bool,
     _permit: SemaphorePermit<'a>,
 }
 
 impl Pool {
-    /// A pool of `slots` slots.
-    pub(super) fn new(launcher: PathBuf, slots: usize) -> Self {
+    /// A pool of `slots` slots of one backend, with warm interpreters where a language has them, the backend parts the
+    /// processes that they fork, and `warm` says so.
+    pub(super) fn new(launcher: PathBuf, backend: Backend, slots: usize, warm: bool) -> Self {
         let halls = Language::ALL.iter().map(|language| (*language, OnceCell::new())).collect();
-        Self { launcher, permits: Semaphore::new(slots.max(1)), halls }
+        let warm = warm && backend.parts_programs();
+        Self { launcher, backend, warm, permits: Semaphore::new(slots.max(1)), halls }
     }
 
     /// Waits for a slot.
@@ -59,28 +65,28 @@ impl Pool {
         let idle = hall.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let slot = match idle {
             Some(slot) => slot,
-            None => Slot::start(&self.launcher, &hall.kit).await?,
+            None => Slot::start(&self.launcher, self.backend, &hall.kit).await?,
         };
-        Ok(Loan { hall, slot, _permit: permit })
+        Ok(Loan { hall, slot, serves_again: self.backend.parts_programs(), _permit: permit })
     }
 
     async fn hall(&self, language: Language) -> Result<&Hall, SandboxError> {
         let none = || SandboxError::Harness(format!("{language} cannot be run"));
         let toolchain = toolchain(language).ok_or_else(none)?;
         let cell = self.halls.get(&language).ok_or_else(none)?;
-        cell.get_or_try_init(|| Hall::open(toolchain)).await
+        cell.get_or_try_init(|| Hall::open(toolchain, self.warm)).await
     }
 }
 
 impl Hall {
-    async fn open(toolchain: &'static dyn Toolchain) -> Result<Self, SandboxError> {
+    async fn open(toolchain: &'static dyn Toolchain, warm: bool) -> Result<Self, SandboxError> {
         let (tools, kit) = match toolchain.testing() {
-            Testing::Forked => {
+            Testing::Forked if warm => {
                 let interpreter = Interpreter::find().await?;
                 let tools = Tools { readable: interpreter.readable.clone(), ..Tools::default() };
                 (tools, Kit::python(interpreter))
             }
-            Testing::Split { .. } | Testing::Linked(_) => {
+            Testing::Forked | Testing::Split { .. } | Testing::Linked(_) => {
                 let tools = toolbox::find(toolchain).await?;
                 let kit = Kit::boxes(tools.readable.iter().chain(&tools.prepared).cloned().collect());
                 (tools, kit)
@@ -88,11 +94,19 @@ impl Hall {
         };
         Ok(Self { toolchain, tools, kit, idle: Mutex::default() })
     }
+
+    /// Whether its slots hold warm interpreters, which are given texts instead of commands.
+    pub(super) fn is_warm(&self) -> bool {
+        self.kit.is_warm()
+    }
 }
 
 impl Loan<'_> {
-    /// Gives the slot back: everything in it is at rest.
+    /// Gives the slot back: everything in it is at rest. One whose programs share a place has served its time.
     pub(super) fn give_back(self) {
+        if !self.serves_again {
+            return;
+        }
         self.hall.idle.lock().unwrap_or_else(PoisonError::into_inner).push(self.slot);
     }
 }

@@ -218,7 +218,7 @@ impl Process {
                         Halt::new(Verdict::ProcessLimit, "process limit exceeded")
                     } else if cpu >= bounds.cpu_ms {
                         Halt::new(Verdict::TimeoutCpu, "CPU time limit exceeded")
-                    } else if usage.exceeds(bounds.limits.memory_bytes) {
+                    } else if !evidence.counts_memory && usage.exceeds(bounds.limits.memory_bytes) {
                         Halt::new(Verdict::Memory, "memory limit exceeded")
                     } else if started.elapsed() >= wall {
                         Halt::new(Verdict::TimeoutWall, "wall time limit exceeded")
@@ -248,6 +248,11 @@ impl Process {
             }
         }
         self.retire(server).await
+    }
+
+    /// Waits for the end of a process that nobody bounds, and for that of its streams.
+    pub(super) async fn finished(mut self, server: &mut ForkServer) -> Result<Ended, SandboxError> {
+        self.join(server).await
     }
 
     /// Waits for the end of a process that ends by itself.

@@ -131,7 +131,7 @@ impl Programs<'_> {
         let limits = &self.job.limits;
         let server = &mut self.slot.candidates;
         if let Some(Built { files, run, .. }) = self.built {
-            let launch = Launch { command: run, files, keep: None, talks: false, limits, cpu_ms };
+            let launch = Launch { command: run, attempt: None, files, keep: None, talks: false, limits, cpu_ms };
             return Process::spawn(server, &launch, stdin, streams).await;
         }
         let job = json!({

@@ -8,10 +8,12 @@ use rustix::process::Pid;
 use tokio::process::Command;
 
 use super::SandboxError;
+use super::backend::Backend;
 use super::groups::{Evidence, Groups};
 use super::interpreter::Interpreter;
 use super::launcher::{Entry, Part, Plan, Ready, Reply, WORD};
 use super::lines::{Lines, Received};
+use super::nested::{child_called, only_child};
 use super::process::tmp_bytes;
 use super::python;
 use crate::domain::Limits;
@@ -51,7 +53,8 @@ impl Kit {
         Self { readable, servers: |_| [Part::Boxes, Part::Boxes], python: PathBuf::new() }
     }
 
-    fn is_warm(&self) -> bool {
+    /// Whether both servers are interpreters.
+    pub(super) fn is_warm(&self) -> bool {
         !self.python.as_os_str().is_empty()
     }
 }
@@ -73,7 +76,7 @@ impl Slot {
     ///
     /// # Errors
     /// [`SandboxError::Isolation`] when the machine refuses, [`SandboxError::Io`] when starting fails otherwise.
-    pub(super) async fn start(launcher: &Path, kit: &Kit) -> Result<Self, SandboxError> {
+    pub(super) async fn start(launcher: &Path, backend: Backend, kit: &Kit) -> Result<Self, SandboxError> {
         let (mut control, theirs) = Lines::pair(SERVER_LINE_BYTES).map_err(failed("opening a socket"))?;
         let (candidates, for_candidates) = Lines::pair(SERVER_LINE_BYTES).map_err(failed("opening a socket"))?;
         let (tests, for_tests) = Lines::pair(SERVER_LINE_BYTES).map_err(failed("opening a socket"))?;
@@ -86,7 +89,7 @@ impl Slot {
             .process_group(0)
             .spawn()
             .map_err(failed("starting the launcher"))?;
-        let plan = Plan { readable: kit.readable.clone(), servers: (kit.servers)(kit).into() };
+        let plan = Plan { backend, readable: kit.readable.clone(), servers: (kit.servers)(kit).into() };
         let mut text = serde_json::to_vec(&plan).map_err(|error| SandboxError::Harness(error.to_string()))?;
         text.push(b'\n');
         let started = async {
@@ -108,11 +111,18 @@ impl Slot {
             Reply::Refused(reason) => Err(SandboxError::Isolation { reason }),
             Reply::Ready(ready) => {
                 let groups = Groups::open(&ready.groups).map_err(failed("opening a control group"))?;
-                let mut candidates = ForkServer { control: candidates, owed: 0, groups };
+                let inside = |number: usize| match (backend, ready.servers.get(number)) {
+                    (Backend::Bubblewrap, Some(server)) => {
+                        only_child(*server).map(Some).map_err(failed("looking for a server under bwrap"))
+                    }
+                    _ => Ok(None),
+                };
+                let inside = [inside(0)?, inside(1)?];
+                let mut candidates = ForkServer { control: candidates, owed: 0, groups, inside: inside[0] };
                 if kit.is_warm() {
                     candidates.warm().await?;
                 }
-                let tests = ForkServer { control: tests, owed: 0, groups: Groups::default() };
+                let tests = ForkServer { control: tests, owed: 0, groups: Groups::default(), inside: inside[1] };
                 Ok(Self { candidates, tests, ready, _control: control })
             }
         }
@@ -124,6 +134,8 @@ pub(super) struct ForkServer {
     control: Lines,
     owed: u32,
     groups: Groups,
+    /// The server itself, where it counts processes from 1 on.
+    inside: Option<i32>,
 }
 
 /// How a forked child ended.
@@ -148,11 +160,12 @@ impl ForkServer {
         self.control.send_with(request, descriptors).await.map_err(failed("asking for a process"))?;
         let line = self.line().await?;
         self.owed += 1;
-        line.trim()
-            .parse()
-            .ok()
-            .and_then(Pid::from_raw)
-            .ok_or_else(|| SandboxError::Harness(format!("no process id: {line}")))
+        let pid = line.trim().parse().ok();
+        let pid = match self.inside {
+            Some(server) => pid.and_then(|pid| child_called(server, pid)),
+            None => pid,
+        };
+        pid.and_then(Pid::from_raw).ok_or_else(|| SandboxError::Harness(format!("no process id: {line}")))
     }
 
     /// Sets the limits of its control groups for the next process; it and `servers` of ours are what they count.

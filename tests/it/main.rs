@@ -13,6 +13,7 @@ mod openai;
 mod prompts;
 mod sandbox;
 mod sandbox_attacks;
+mod sandbox_backends;
 mod sandbox_groups;
 mod sandbox_protocol;
 mod sandbox_references;

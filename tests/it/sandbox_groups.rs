@@ -110,7 +110,9 @@ for child in children:
     os.waitpid(child, 0)
 os._exit(0)
 "#;
-    let judgement = judge(&sandbox, &io(program, "", "")).await;
+    let mut job = io(program, "", "");
+    job.limits.test_cpu_ms = 10_000;
+    let judgement = judge(&sandbox, &job).await;
     assert_eq!(judgement.verdict, Verdict::Memory, "{judgement:#?}");
     assert!(says_group(&judgement), "{judgement:#?}");
 }

@@ -69,7 +69,7 @@ impl LinkedHarness for CppHarness {
             unit.push_str(&own_classes(&classes(&syntax), &suffix));
             files.push(source(&format!("support_{suffix}.hpp"), support.to_owned()));
         }
-        unit.push_str(&format!("#define main rolecall_main_{suffix}\n#include \"{PROGRAM_FILE}\"\n#undef main\n"));
+        unit.push_str(&format!("#define main rolecall_main_{suffix}\n#include \"{PROGRAM_FILE}\"\n#undef main\nnamespace program_ended_{suffix} {{}}\n"));
         let words: BTreeSet<&str> = tests.words().chain(OUR_WORDS.iter().copied()).collect();
         defined.retain(|word| words.contains(word));
         for word in defined {

@@ -23,6 +23,22 @@ struct Found<'t> {
     inside: std::ops::Range<usize>,
 }
 
+/// What decides an assertion.
+enum Judged<'t> {
+    Comparison { operator: (&'static str, &'static str), left: Node<'t>, right: Node<'t> },
+    Condition { wanted: bool, value: Node<'t> },
+}
+
+/// Operators as written, the harness's name for each, and what is shown before an expected value.
+const OPERATORS: &[(&[&str], &str, &str)] = &[
+    (&["=="], "equal", ""),
+    (&["!=", "not_eq"], "unequal", "!="),
+    (&["<"], "less", "<"),
+    (&["<="], "at_most", "<="),
+    (&[">"], "greater", ">"),
+    (&[">="], "at_least", ">="),
+];
+
 impl<'a> TestText<'a> {
     /// Parses it.
     pub(super) fn parse(text: &'a str) -> Result<Self, TestTextError> {
@@ -97,13 +113,19 @@ impl<'a> TestText<'a> {
             if !matches!(found.statement.kind(), "expression_statement" | "declaration") {
                 return Err(TestTextError::at(found.statement, "an assertion must be a statement of its own"));
             }
-            let judged = match found.condition.and_then(|condition| self.equality(condition)) {
-                Some((left, right)) => {
+            let judged = match found.condition.map(|condition| self.judged(condition)) {
+                Some(Judged::Comparison { operator, left, right }) => {
                     let swapped = self.is_actual(right, entry_point) && !self.is_actual(left, entry_point);
                     let (left, right) = (self.syntax.source(left), self.syntax.source(right));
-                    format!("{space}equal_{suffix}({index}, {swapped}, ({left}), ({right}))")
+                    let (name, sign) = operator;
+                    format!(
+                        "{space}compared_{suffix}({index}, {swapped}, {space}{name}_{suffix}, \"{sign}\", ({left}), ({right}))"
+                    )
                 }
-                None => format!("{space}true_{suffix}({index}, ({}))", &self.text[found.inside]),
+                Some(Judged::Condition { wanted, value }) => {
+                    format!("{space}holds_{suffix}({index}, {wanted}, ({}))", self.syntax.source(value))
+                }
+                None => format!("{space}holds_{suffix}({index}, true, ({}))", &self.text[found.inside]),
             };
             let begin = format!("if ({space}begin_{suffix}({index}))");
             let caught = format!("catch (...) {{ {space}raised_{suffix}({index}); }}");
@@ -121,20 +143,30 @@ impl<'a> TestText<'a> {
         Ok(text)
     }
 
-    /// The two sides of a comparison, through parentheses and without `&& "message"`.
-    fn equality<'t>(&self, mut node: Node<'t>) -> Option<(Node<'t>, Node<'t>)> {
+    /// What decides: the two sides of a comparison, or a value; through parentheses and without `&& "message"`. What
+    /// negates stands outside of the value, since a class may negate as it likes.
+    fn judged<'t>(&self, mut node: Node<'t>) -> Judged<'t> {
+        let mut wanted = true;
         loop {
             let children = named_children(node);
             let operator = node.child_by_field_name("operator").map(|operator| self.syntax.source(operator));
             match (node.kind(), operator, &children[..]) {
-                ("parenthesized_expression", _, [inner]) => node = *inner,
-                ("binary_expression", Some("==" | "eq"), [left, right]) => return Some((*left, *right)),
+                ("parenthesized_expression", _, [inner]) if inner.kind() != "comma_expression" => node = *inner,
+                ("unary_expression", Some("!" | "not"), [inner]) => (node, wanted) = (*inner, !wanted),
                 ("binary_expression", Some("&&" | "and"), [left, right])
-                    if matches!(right.kind(), "string_literal" | "concatenated_string") =>
+                    if wanted && matches!(right.kind(), "string_literal" | "concatenated_string") =>
                 {
                     node = *left;
                 }
-                _ => return None,
+                ("binary_expression", Some(sign), [left, right]) if wanted => {
+                    return match OPERATORS.iter().find(|(signs, ..)| signs.contains(&sign)) {
+                        Some((_, name, shown)) => {
+                            Judged::Comparison { operator: (name, shown), left: *left, right: *right }
+                        }
+                        None => Judged::Condition { wanted, value: node },
+                    };
+                }
+                _ => return Judged::Condition { wanted, value: node },
             }
         }
     }
@@ -151,14 +183,14 @@ impl<'a> TestText<'a> {
     fn main(&self) -> Result<(Node<'_>, Node<'_>, Node<'_>), TestTextError> {
         let functions =
             named_children(self.syntax.root()).into_iter().filter(|node| node.kind() == "function_definition");
-        let main = functions.filter_map(|function| {
+        let mut main = functions.filter_map(|function| {
             let declarator = function.child_by_field_name("declarator")?;
             let name = declarator.child_by_field_name("declarator")?;
             let parameters = declarator.child_by_field_name("parameters")?;
             let body = function.child_by_field_name("body")?;
             (self.syntax.source(name) == "main").then_some((name, parameters, body))
         });
-        main.last().ok_or_else(|| TestTextError::of_text("no function `main` that runs the assertions"))
+        main.next_back().ok_or_else(|| TestTextError::of_text("no function `main` that runs the assertions"))
     }
 }
 

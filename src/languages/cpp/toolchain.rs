@@ -12,7 +12,7 @@ pub(super) const BASE_FILE: &str = "rolecall_base.hpp";
 pub(super) const BASE: &str = include_str!("../harness/cpp/base.hpp");
 
 /// Flags that a precompiled header and what uses it share.
-const FLAGS: &[&str] = &["-std=c++17", "-O1", "-w", "-fdiagnostics-color=never"];
+const FLAGS: &[&str] = &["-std=c++17", "-O1", "-w", "-fdiagnostics-color=never", "-pthread"];
 
 /// C++17.
 pub(in crate::languages) struct Cpp;
@@ -79,7 +79,6 @@ impl Toolchain for Cpp {
         if includes("openssl/") {
             argv.push("-lcrypto".to_owned());
         }
-        argv.push("-pthread".to_owned());
         let command = |argv| BoxCommand { argv, bounded_addresses: true, deep_stack: true, ..BoxCommand::default() };
         Recipe {
             compile: Some(command(argv)),

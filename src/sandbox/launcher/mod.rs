@@ -6,7 +6,9 @@
 //! control groups that it made.
 
 mod boxes;
+mod bubble;
 mod cargo;
+mod checks;
 mod filter;
 mod group;
 mod init;
@@ -14,8 +16,10 @@ mod landlock;
 mod plan;
 mod resident;
 mod server;
+mod turns;
 mod view;
 
+pub(super) use checks::{Attempt, SUCCEEDED};
 #[cfg(test)]
 pub(super) use group::Group;
 pub(super) use group::Groups;

@@ -1,7 +1,10 @@
+use std::fs::DirBuilder;
 use std::io::{self, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::Mode;
@@ -9,10 +12,13 @@ use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg}
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, kill_process, pidfd_open, waitpid};
 use rustix::thread::{CapabilitySet, UnshareFlags, capabilities};
 
+use super::bubble;
 use super::group::Groups;
 use super::landlock;
 use super::plan::{Part, Plan, Ready, Reply};
-use super::server::{Identity, Server};
+use super::server::{Identity, Server, Walls};
+use super::turns;
+use crate::sandbox::backend::Backend;
 use crate::sandbox::sys;
 
 /// The first argument that makes this binary a launcher. Private: no user types it.
@@ -22,7 +28,11 @@ pub const WORD: &str = "__sandbox-launcher";
 ///
 /// `main` calls this before anything else: no thread may exist yet.
 pub fn intercept() -> Option<u8> {
-    if std::env::args_os().nth(1)? != WORD {
+    let word = std::env::args_os().nth(1)?;
+    if word == bubble::INSIDE {
+        return Some(if bubble::serve().is_ok() { 0 } else { 1 });
+    }
+    if word != WORD {
         return None;
     }
     let control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned().ok()?);
@@ -34,9 +44,10 @@ fn run(mut control: UnixStream) -> io::Result<()> {
     let (plan, servers) = receive(&mut control)?;
     let mut started = Started::default();
     let reply = match start(&plan, servers, &mut started) {
-        Ok(backend) => {
-            let (backend, groups) = (backend.to_owned(), started.groups.clone());
-            Reply::Ready(Ready { backend, landlock: landlock::version(), groups })
+        Ok(()) => {
+            let servers = started.servers.iter().map(|(server, _)| server.as_raw_nonzero().get()).collect();
+            let (backend, groups) = (plan.backend, started.groups.clone());
+            Reply::Ready(Ready { backend, landlock: landlock::version(), groups, servers })
         }
         Err(reason) => Reply::Refused(reason),
     };
@@ -65,6 +76,7 @@ fn answer_and_wait(control: &mut UnixStream, reply: &Reply, started: &Started) -
 struct Started {
     servers: Vec<(Pid, OwnedFd)>,
     groups: Groups,
+    directories: Vec<PathBuf>,
 }
 
 impl Started {
@@ -78,6 +90,10 @@ impl Started {
             while matches!(waitpid(Some(*server), WaitOptions::empty()), Err(rustix::io::Errno::INTR)) {}
         }
         self.groups.remove();
+        for directory in &self.directories {
+            // What cannot be removed stays in the directory of temporary files.
+            let _ = turns::clear(directory).and_then(|()| std::fs::remove_dir(directory));
+        }
     }
 }
 
@@ -110,36 +126,41 @@ fn receive(control: &mut UnixStream) -> io::Result<(Plan, Vec<OwnedFd>)> {
     Ok((plan, descriptors))
 }
 
-/// Finds out what this process may do, and starts the servers accordingly.
-fn start(plan: &Plan, sockets: Vec<OwnedFd>, started: &mut Started) -> Result<&'static str, String> {
-    let privileged = rustix::process::geteuid().is_root()
-        && capabilities(None).is_ok_and(|sets| {
-            sets.effective.contains(CapabilitySet::SYS_ADMIN | CapabilitySet::SETUID | CapabilitySet::SETGID)
-        });
+/// Makes what the backend needs and starts the servers. What was made until an error is in `started` too.
+fn start(plan: &Plan, sockets: Vec<OwnedFd>, started: &mut Started) -> Result<(), String> {
+    let privileged = is_privileged();
+    let mut walls = Walls::View;
+    match plan.backend {
+        Backend::RootNamespaces if !privileged => return Err("this is not root with all its rights".to_owned()),
+        Backend::RootNamespaces => {}
+        Backend::UserNamespaces => {
+            enter_user_namespace().map_err(|error| format!("creating a user name space failed ({error})"))?;
+        }
+        Backend::Bubblewrap => walls = Walls::Bubble(bubble::find().ok_or("bwrap is not on the path")?),
+        Backend::Reduced if landlock::version() < 1 => return Err("the kernel has no Landlock".to_owned()),
+        Backend::Reduced => {}
+    }
     started.groups = Groups::make();
-    let backend = if privileged {
-        "root_namespaces"
-    } else {
-        enter_user_namespace().map_err(|error| {
-            format!(
-                "creating a user name space failed ({error}). To go on: allow them (sysctl \
-                 kernel.apparmor_restrict_unprivileged_userns=0, user.max_user_namespaces above 0), or run as root"
-            )
-        })?;
-        "user_namespaces"
-    };
     rustix::process::umask(Mode::from_bits_truncate(0o022));
     sys::fix_addresses().map_err(|error| format!("switching address randomisation off failed ({error})"))?;
     let own = rustix::process::getpid().as_raw_nonzero().get().unsigned_abs();
     // Identities of no user, different for every server that is alive, so that process limits are not shared.
-    let identity = |number: u32| privileged.then(|| 60_000 - 4_000 * (number % 8) + own % 4_000);
+    let drops = privileged && matches!(plan.backend, Backend::RootNamespaces | Backend::Reduced);
+    let identity = |number: u32| drops.then(|| 60_000 - 4_000 * (number % 8) + own % 4_000);
     for ((number, part), control) in (0..).zip(&plan.servers).zip(sockets) {
+        if plan.backend == Backend::Reduced {
+            let directory = std::env::temp_dir().join(format!("rolecall-{own}-{number}"));
+            make_directory(&directory, identity(number))
+                .map_err(|error| format!("making a private directory failed ({error})"))?;
+            started.directories.push(directory.clone());
+            walls = Walls::Directory(directory);
+        }
         let identity = match part {
             Part::Tests { .. } => Identity::Drops(identity(number)),
             Part::Candidates { .. } | Part::Boxes => Identity::Keeps(identity(number)),
         };
         let groups = (number == 0).then_some(&started.groups);
-        let pid = Server { plan, part, control, identity, groups }.start()?;
+        let pid = Server { plan, part, control, identity, walls: &walls, groups }.start()?;
         let handle =
             pidfd_open(pid, PidfdFlags::empty()).map_err(|error| format!("watching a server failed ({error})"))?;
         if number == 0 {
@@ -147,7 +168,20 @@ fn start(plan: &Plan, sockets: Vec<OwnedFd>, started: &mut Started) -> Result<&'
         }
         started.servers.push((pid, handle));
     }
-    Ok(backend)
+    Ok(())
+}
+
+fn is_privileged() -> bool {
+    rustix::process::geteuid().is_root()
+        && capabilities(None).is_ok_and(|sets| {
+            sets.effective.contains(CapabilitySet::SYS_ADMIN | CapabilitySet::SETUID | CapabilitySet::SETGID)
+        })
+}
+
+/// A new directory that nobody else may enter.
+fn make_directory(path: &Path, owner: Option<u32>) -> io::Result<()> {
+    DirBuilder::new().mode(0o700).create(path)?;
+    std::os::unix::fs::chown(path, owner, owner)
 }
 
 /// Becomes the root of a user name space of its own, in which the other name spaces may be made.

@@ -15,6 +15,7 @@ template <class T, std::size_t N> struct plain<std::array<T, N>> : plain<T> {};
 template <std::size_t N> struct plain<std::bitset<N>> : std::true_type {};
 template <> struct plain<std::vector<bool>::reference> : std::true_type {};
 template <> struct plain<std::monostate> : std::true_type {};
+template <> struct plain<std::nullopt_t> : std::true_type {};
 template <class C, class T, class A> struct plain<std::basic_string<C, T, A>> : plain<C> {};
 template <class C, class T> struct plain<std::basic_string_view<C, T>> : plain<C> {};
 template <class T> struct plain<std::complex<T>> : plain<T> {};
@@ -180,45 +181,54 @@ template <class T> auto changed(const T& value) {
     } else return unknown();
 }
 
-template <class T> decltype(auto) bare(const T& value) {
+// Comparisons as known before the program was read, so that operators of its own for types of the language are not seen.
+constexpr std::equal_to<> equal_SUFFIX{};
+constexpr std::not_equal_to<> unequal_SUFFIX{};
+constexpr std::less<> less_SUFFIX{};
+constexpr std::less_equal<> at_most_SUFFIX{};
+constexpr std::greater<> greater_SUFFIX{};
+constexpr std::greater_equal<> at_least_SUFFIX{};
+
+// A number for an enumeration, whose operators the program may define; null for a number beside a pointer.
+template <class Other, class T> decltype(auto) bare(const T& value) {
     if constexpr (std::is_enum_v<T>) return static_cast<std::underlying_type_t<T>>(value);
+    else if constexpr (std::is_pointer_v<Other> && std::is_integral_v<T>) return static_cast<Other>(nullptr);
     else return (value);
 }
-
-template <class A, class B, class = void> struct comparable : std::false_type {};
-template <class A, class B>
-struct comparable<A, B, std::void_t<decltype(static_cast<bool>(std::declval<const A&>() == std::declval<const B&>()))>> : std::true_type {};
-
-// Equality as known before the program was read, so that operators of its own for types of the language are not seen.
-template <class A, class B> bool same(const A& left, const B& right) { return static_cast<bool>(bare(left) == bare(right)); }
+template <class A, class B, class Operator> using compares =
+    std::is_invocable_r<bool, Operator, decltype(bare<B>(std::declval<const A&>())), decltype(bare<A>(std::declval<const B&>()))>;
 
 template <class T> std::string name_of() { return type_name(&typeid(T)); }
 
-// `assert(left == right)`.
-template <class A, class B> void equal_SUFFIX(int index, bool swapped, const A& left, const B& right) {
+// `assert(left == right)`, or with another operator; `sign` is what is shown before the expected value.
+template <class Operator, class A, class B>
+void compared_SUFFIX(int index, bool swapped, Operator holding, const char* sign, const A& left, const B& right) {
     if constexpr (!plain<A>::value) ended("unsupported", index, " " + hexadecimal(name_of<A>()));
     else if constexpr (!plain<B>::value) ended("unsupported", index, " " + hexadecimal(name_of<B>()));
-    else if constexpr (!comparable<std::decay_t<decltype(bare(left))>, std::decay_t<decltype(bare(right))>>::value)
+    else if constexpr (!compares<A, B, Operator>::value)
         ended("unsupported", index, " " + hexadecimal(name_of<A>() + " compared with " + name_of<B>()));
     else {
-        bool holds = same(left, right);
+        bool holds = holding(bare<B>(left), bare<A>(right));
         if (canary == index) {
             auto other = changed(right);
-            if constexpr (std::is_same_v<decltype(other), unknown>) holds = !holds;
-            else if constexpr (!comparable<std::decay_t<A>, std::decay_t<decltype(*other)>>::value) holds = !holds;
-            else holds = other ? same(left, *other) : !holds;
+            using Other = std::decay_t<decltype(other)>;
+            if constexpr (!std::is_same_v<Operator, std::equal_to<>> || std::is_same_v<Other, unknown>) holds = !holds;
+            else if constexpr (!compares<A, typename Other::value_type, Operator>::value) holds = !holds;
+            else holds = other ? holding(bare<typename Other::value_type>(left), bare<A>(*other)) : !holds;
         }
         if (holds) return passed(index);
-        std::string first = hexadecimal(shown(left)), second = hexadecimal(shown(right));
-        ended("failed", index, swapped ? " " + first + " " + second : " " + second + " " + first);
+        std::string first = shown(left), second = shown(right);
+        std::string& expected = swapped ? first : second;
+        if (*sign && !expected.empty()) expected = std::string(sign) + " " + expected;
+        ended("failed", index, " " + hexadecimal(expected) + " " + hexadecimal(swapped ? second : first));
     }
 }
 
-// `assert(condition)`.
-template <class T> void true_SUFFIX(int index, const T& value) {
+// `assert(value)`, or `assert(!value)`.
+template <class T> void holds_SUFFIX(int index, bool wanted, const T& value) {
     if constexpr (!plain<T>::value) ended("unsupported", index, " " + hexadecimal(name_of<T>()));
     else {
-        bool holds = static_cast<bool>(value);
+        bool holds = static_cast<bool>(value) == wanted;
         if (holds != (canary == index)) return passed(index);
         ended("failed", index, " - -");
     }

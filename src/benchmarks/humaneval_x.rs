@@ -1,0 +1,98 @@
+use std::{path::Path, sync::Arc};
+
+use super::{
+    Benchmark, BenchmarkError, FeedbackSet,
+    benchmark::problems,
+    data_file::data_file,
+    feedback::split,
+    joined::{entry_point, file_names, has_tests, head, id, program, tests},
+    known_faults::known_faults,
+    records::{Record, read_records},
+    suites::suite,
+};
+use crate::{
+    domain::{Language, Problem, Program, Task, TestSuite},
+    ids::TaskId,
+    languages::limits,
+};
+
+/// HumanEval-X: write a function from its head and documentation, in six languages (Zheng et al., 2023, "CodeGeeX",
+/// arXiv 2303.17568). No starter; visible tests = `example_test`, hidden = `test`. A task without visible tests has its
+/// hidden ones fed back, and a note.
+///
+/// A record does not name the function under test: it is the last one of the reference that the tests mention.
+pub struct HumanEvalX;
+
+/// Tasks that are left out, since their tests assert nothing: any program would pass.
+const LEFT_OUT: &[&str] = &["Rust/32"];
+
+impl Benchmark for HumanEvalX {
+    fn name(&self) -> &'static str {
+        "humaneval-x"
+    }
+
+    fn summary(&self) -> &'static str {
+        "write a function from its head and documentation, in six languages (164 tasks a language, no starter program)"
+    }
+
+    fn licence(&self) -> &'static str {
+        "Apache-2.0"
+    }
+
+    fn source(&self) -> &'static str {
+        "https://github.com/THUDM/CodeGeeX"
+    }
+
+    fn languages(&self) -> &'static [Language] {
+        Language::ALL
+    }
+
+    fn read(&self, path: &Path, language: Language, feedback: FeedbackSet) -> Result<Vec<Problem>, BenchmarkError> {
+        let names = file_names("humaneval", language);
+        let path = data_file(path, &format!("{} file for {language}", self.name()), &[&names])?;
+        let mut records = read_records(&path)?;
+        records.retain(|record| !record.string("task_id").is_ok_and(|id| LEFT_OUT.contains(&id)));
+        problems(&records, feedback, |record| self.problem(record, language))
+    }
+}
+
+impl HumanEvalX {
+    fn problem(&self, record: &Record, language: Language) -> Result<Problem, BenchmarkError> {
+        let id = id(record, language)?;
+        let prompt = record.code("prompt")?;
+        let reference = match language {
+            Language::Python => prompt.clone() + &record.code("canonical_solution")?,
+            other => program(record, other, "canonical_solution")?,
+        };
+        let entry_point = entry_point(language, &reference, &record.code("test")?)
+            .ok_or_else(|| record.field_mistake("test", "mentions no function of the reference program"))?;
+        let head = head(record, language, &entry_point)?;
+        let suite = |field: &str| -> Result<TestSuite, BenchmarkError> {
+            let code = tests(record, language, field)?;
+            suite(language, &code, &entry_point).map_err(|error| record.test_mistake(field, &error))
+        };
+        let visible = if has_tests(record, "example_test")? { Some(suite("example_test")?) } else { None };
+        let (visible, hidden, mut notes) = split(visible, suite("test")?);
+        notes.extend(known_faults(self.name(), id));
+        let task = Task {
+            id: TaskId(id.to_owned()),
+            dataset: self.name().to_owned(),
+            language,
+            statement: prompt.trim().to_owned(),
+            entry_point: Some(entry_point),
+            signature: Some(head.signature),
+            preamble: head.preamble,
+            support: None,
+            visible,
+            starter: None,
+            faulty_lines: Vec::new(),
+            limits: limits(language),
+        };
+        Ok(Problem {
+            task: Arc::new(task),
+            hidden,
+            reference: Some(Arc::new(Program::new(language, reference))),
+            notes,
+        })
+    }
+}

@@ -1,0 +1,33 @@
+/// A task whose own reference program fails, or whose tests are known to judge badly.
+struct KnownFault {
+    task: &'static str,
+    /// In both data sets, or in this one only.
+    dataset: Option<&'static str>,
+    fault: &'static str,
+}
+
+const fn anywhere(task: &'static str, fault: &'static str) -> KnownFault {
+    KnownFault { task, dataset: None, fault }
+}
+
+const fn only(dataset: &'static str, task: &'static str, fault: &'static str) -> KnownFault {
+    KnownFault { task, dataset: Some(dataset), fault }
+}
+
+const KNOWN_FAULTS: &[KnownFault] = &[
+    anywhere("CPP/22", "needs the library Boost"),
+    anywhere("CPP/23", "the tests call a function of the C library in place of the program's"),
+    anywhere("CPP/137", "needs the library Boost"),
+    anywhere("JavaScript/162", "needs the package js-md5"),
+    anywhere("Go/95", "the reference program's answer depends on the order of a map"),
+    only("humaneval-x", "JavaScript/112", "the reference program fails the tests"),
+    only("humaneval-x", "JavaScript/155", "the reference program fails the tests"),
+    only("humanevalfix", "Rust/32", "the tests try random numbers, with which some right programs never end"),
+];
+
+/// What is known to be wrong with a task of HumanEval-X or of what is made from it, for the task's notes.
+pub(super) fn known_faults(dataset: &str, task: &str) -> impl Iterator<Item = String> {
+    let known =
+        KNOWN_FAULTS.iter().filter(move |known| known.task == task && known.dataset.is_none_or(|only| only == dataset));
+    known.map(|known| format!("known fault of the task: {}", known.fault))
+}

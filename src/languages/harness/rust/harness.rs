@@ -1,0 +1,351 @@
+// What a program is linked with: reads one request, runs the tests, writes a line for each assertion. SUFFIX stands for
+// letters that the program cannot know, OWN for types whose equality is known. Macros are named by their whole paths, since
+// those of the program are seen here.
+use ::std::any::type_name;
+use ::std::boxed::Box;
+use ::std::fmt::{self, Debug, Write as _};
+use ::std::option::Option::{self, None, Some};
+use ::std::panic::{catch_unwind, AssertUnwindSafe};
+use ::std::result::Result::{self, Err, Ok};
+use ::std::string::String;
+use ::std::sync::{Mutex, MutexGuard};
+use ::std::vec::Vec;
+
+const CHANNEL: usize = 3;
+const MAX_LETTERS: usize = 500;
+const OWN: &[&str] = &[OWN_TYPES];
+
+#[cfg(rolecall_missing_rand)]
+::std::compile_error!("`rand` is a library that could not be built on this machine");
+#[cfg(rolecall_missing_regex)]
+::std::compile_error!("`regex` is a library that could not be built on this machine");
+#[cfg(rolecall_missing_md5)]
+::std::compile_error!("`md5` is a library that could not be built on this machine");
+
+// System calls without the C library, whose functions a program may replace.
+#[cfg(target_arch = "x86_64")]
+fn system_call(number: usize, first: usize, second: usize, third: usize) -> isize {
+    let result: isize;
+    unsafe {
+        ::core::arch::asm!("syscall", inlateout("rax") number as isize => result, in("rdi") first, in("rsi") second,
+            in("rdx") third, lateout("rcx") _, lateout("r11") _);
+    }
+    result
+}
+#[cfg(target_arch = "aarch64")]
+fn system_call(number: usize, first: usize, second: usize, third: usize) -> isize {
+    let result: isize;
+    unsafe {
+        ::core::arch::asm!("svc 0", in("x8") number, inlateout("x0") first as isize => result, in("x1") second, in("x2") third);
+    }
+    result
+}
+#[cfg(target_arch = "x86_64")]
+const CALLS: (usize, usize, usize, usize) = (0, 1, 72, 231);
+#[cfg(target_arch = "aarch64")]
+const CALLS: (usize, usize, usize, usize) = (63, 64, 25, 94);
+const INTERRUPTED: isize = -4;
+const AGAIN: isize = -11;
+
+fn end(status: usize) -> ! {
+    loop {
+        system_call(CALLS.3, status, 0, 0);
+    }
+}
+
+fn read_line() -> Vec<u8> {
+    let mut line = Vec::new();
+    loop {
+        let mut byte = 0u8;
+        match system_call(CALLS.0, CHANNEL, &mut byte as *mut u8 as usize, 1) {
+            INTERRUPTED => {}
+            1 if byte == b'\n' => return line,
+            1 => line.push(byte),
+            _ => end(121),
+        }
+    }
+}
+
+fn write_line(line: &str) {
+    let mut rest = line.as_bytes();
+    while !rest.is_empty() {
+        match system_call(CALLS.1, CHANNEL, rest.as_ptr() as usize, rest.len()) {
+            INTERRUPTED | AGAIN => {}
+            written if written > 0 => rest = &rest[written as usize..],
+            _ => end(121),
+        }
+    }
+}
+
+struct State {
+    nonce: String,
+    mask: Vec<u8>,
+    canary: Option<usize>,
+    current: Option<usize>,
+    reported: Vec<bool>,
+    ended: Vec<bool>,
+    place: Option<u32>,
+}
+
+static STATE: Mutex<Option<State>> = Mutex::new(None);
+
+fn state() -> MutexGuard<'static, Option<State>> {
+    STATE.lock().unwrap_or_else(|error| error.into_inner())
+}
+
+fn with<T>(change: impl FnOnce(&mut State) -> T) -> T {
+    match &mut *state() {
+        Some(state) => change(state),
+        None => end(121),
+    }
+}
+
+fn say(word: &str, index: Option<usize>, fields: &[Option<String>]) {
+    let mut line = with(|state| state.nonce.clone());
+    line.push(' ');
+    line.push_str(word);
+    line.push(' ');
+    match index {
+        Some(index) => line.push_str(&::std::string::ToString::to_string(&index)),
+        None => line.push('-'),
+    }
+    for field in fields {
+        line.push(' ');
+        match field {
+            Some(text) if !text.is_empty() => text.bytes().for_each(|byte| {
+                let _ = line.write_fmt(::std::format_args!("{:02x}", byte));
+            }),
+            _ => line.push('-'),
+        }
+    }
+    line.push('\n');
+    write_line(&line);
+}
+
+fn ended(word: &str, index: usize, fields: &[Option<String>]) {
+    with(|state| {
+        state.current = None;
+        state.reported[index] = true;
+        state.ended[index] = true;
+    });
+    say(word, Some(index), fields);
+}
+
+/// Whether an assertion is to be judged: it is not decided yet.
+pub fn begin(index: usize) -> bool {
+    let is_open = with(|state| {
+        let is_open = state.mask[index] != b'1' && !state.ended[index];
+        if is_open {
+            state.current = Some(index);
+        }
+        is_open
+    });
+    if is_open {
+        say("begin", Some(index), &[]);
+    }
+    is_open
+}
+
+pub fn is_canary(index: usize) -> bool {
+    with(|state| state.canary == Some(index))
+}
+
+/// Runs what an assertion computes.
+pub fn assertion(run: impl FnOnce()) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(run)) {
+        raised(panic_text(panic));
+    }
+}
+
+fn raised(text: String) {
+    match with(|state| state.current.take()) {
+        Some(index) => ended("raised", index, &[Some(text)]),
+        None => say("raised", None, &[Some(text)]),
+    }
+}
+
+fn panic_text(panic: Box<dyn ::std::any::Any + Send>) -> String {
+    let message = match panic.downcast_ref::<&'static str>() {
+        Some(message) => Some(*message),
+        None => panic.downcast_ref::<String>().map(|message| message.as_str()),
+    };
+    let mut text = Limited(String::new(), MAX_LETTERS);
+    let _ = text.write_str("panicked: ");
+    let _ = text.write_str(message.unwrap_or("a value that is no text"));
+    if let Some(line) = with(|state| state.place.take()) {
+        text.1 += 64;
+        let _ = text.write_fmt(::std::format_args!(" (line {} of the program)", line));
+    }
+    ::std::mem::forget(panic); // Dropping it may panic again.
+    text.0
+}
+
+/// What a test function gives back.
+pub trait Outcome {
+    fn error(self) -> Option<String>;
+}
+impl Outcome for () {
+    fn error(self) -> Option<String> {
+        None
+    }
+}
+impl<T, E: Debug> Outcome for Result<T, E> {
+    fn error(self) -> Option<String> {
+        self.err().map(|error| text_of(&error))
+    }
+}
+
+pub fn test<T: Outcome>(run: fn() -> T) {
+    with(|state| state.current = None);
+    match catch_unwind(AssertUnwindSafe(|| run().error())) {
+        Ok(None) => {}
+        Ok(Some(error)) => raised(error),
+        Err(panic) => raised(panic_text(panic)),
+    }
+}
+
+/// Text that ends after so many letters.
+struct Limited(String, usize);
+impl fmt::Write for Limited {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for letter in text.chars() {
+            if self.0.len() >= self.1 {
+                self.0.push_str("...");
+                return Err(fmt::Error);
+            }
+            self.0.push(letter);
+        }
+        Ok(())
+    }
+}
+
+fn text_of<T: Debug + ?Sized>(value: &T) -> String {
+    let mut text = Limited(String::new(), MAX_LETTERS);
+    let _ = text.write_fmt(::std::format_args!("{:?}", value));
+    text.0
+}
+
+/// A value of an assertion. What its type can do is found by method look-up: the methods here where they apply, else those
+/// of the traits.
+pub struct Value<'a, T: ?Sized>(pub &'a T);
+
+impl<T: Debug + ?Sized> Value<'_, T> {
+    pub fn rolecall_text(&self) -> Option<String> {
+        catch_unwind(AssertUnwindSafe(|| text_of(self.0))).ok()
+    }
+}
+pub trait NoText {
+    fn rolecall_text(&self) -> Option<String> {
+        None
+    }
+}
+impl<T: ?Sized> NoText for Value<'_, T> {}
+
+impl<T: Change> Value<'_, T> {
+    /// Compares with another value of the type.
+    pub fn rolecall_against(&self, holds: bool, compare: impl FnOnce(&T) -> bool) -> bool {
+        match self.0.changed() {
+            Some(other) => compare(&other),
+            None => !holds,
+        }
+    }
+}
+pub trait NoChange<T: ?Sized> {
+    fn rolecall_against(&self, holds: bool, _: impl FnOnce(&T) -> bool) -> bool {
+        !holds
+    }
+}
+impl<T: ?Sized> NoChange<T> for Value<'_, T> {}
+
+fn type_of<T: ?Sized>(_: &T) -> &'static str {
+    type_name::<T>()
+}
+
+/// Whether the equality of a type proves something: nothing in it is the program's own.
+fn is_plain(name: &str) -> bool {
+    let module = ::std::module_path!();
+    let root = &module[..module.find("::").map_or(module.len(), |end| end + 2)];
+    name.match_indices(root).all(|(at, _)| {
+        let is_inner = name[..at].ends_with(|letter: char| letter.is_alphanumeric() || letter == '_' || letter == ':');
+        let rest = &name[at + root.len()..];
+        let end = rest.find(|letter: char| !letter.is_alphanumeric() && letter != '_' && letter != ':');
+        let path = &rest[..end.unwrap_or(rest.len())];
+        is_inner || path.starts_with("rolecall_preamble_SUFFIX::") || OWN.contains(&path)
+    })
+}
+
+/// Reports a comparison. The operator is `==` or what is said before the expected value.
+pub fn compared<L: ?Sized, R: ?Sized>(
+    index: usize,
+    operator: &str,
+    is_swapped: bool,
+    values: (&L, &R),
+    holds: bool,
+    texts: impl FnOnce() -> (Option<String>, Option<String>),
+) {
+    let (left, right) = (type_of(values.0), type_of(values.1));
+    for (name, other) in [(left, right), (right, left)] {
+        let has_own = OWN.iter().any(|own| name.contains(own));
+        if !is_plain(name) || (has_own && left != right) {
+            let _ = other;
+            let letters: String = name.chars().take(MAX_LETTERS).collect();
+            return ended("unsupported", index, &[Some(letters)]);
+        }
+    }
+    if holds {
+        return passed(index);
+    }
+    let (left, right) = texts();
+    let (actual, expected) = if is_swapped { (right, left) } else { (left, right) };
+    let expected = expected.map(|text| if operator == "==" { text } else { [operator, " ", &text].concat() });
+    ended("failed", index, &[expected, actual]);
+}
+
+/// Reports a condition.
+pub fn holds(index: usize, holds: bool) {
+    if holds != is_canary(index) {
+        passed(index);
+    } else {
+        ended("failed", index, &[None, None]);
+    }
+}
+
+fn passed(index: usize) {
+    with(|state| {
+        state.current = None;
+        state.reported[index] = true;
+    });
+    say("passed", Some(index), &[]);
+}
+
+#[no_mangle]
+pub extern "C" fn main(_: i32, _: *const *const u8) -> i32 {
+    let line = read_line();
+    system_call(CALLS.2, CHANNEL, 2, 1); // F_SETFD, FD_CLOEXEC
+    let mut parts = line.split(|byte| *byte == b' ');
+    let (nonce, mask, canary) = match (parts.next(), parts.next(), parts.next()) {
+        (Some(nonce), Some(mask), Some(canary)) => (nonce, mask, canary),
+        _ => end(121),
+    };
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    *state() = Some(State {
+        nonce: text(nonce),
+        mask: mask.to_vec(),
+        canary: text(canary).parse().ok(),
+        current: None,
+        reported: mask.iter().map(|_| false).collect(),
+        ended: mask.iter().map(|_| false).collect(),
+        place: None,
+    });
+    let usual = ::std::panic::take_hook();
+    ::std::panic::set_hook(Box::new(move |information| {
+        let place = information.location().filter(|location| location.file() == "program.rs").map(|place| place.line());
+        with(|state| state.place = place);
+        usual(information);
+    }));
+    crate::rolecall_preamble_SUFFIX::rolecall_tests_SUFFIX::rolecall_run_SUFFIX();
+    let _ = ::std::io::Write::flush(&mut ::std::io::stdout());
+    let count = with(|state| state.reported.iter().filter(|reported| **reported).count());
+    say("done", Some(count), &[]);
+    end(0)
+}
