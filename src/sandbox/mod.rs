@@ -36,6 +36,7 @@ mod python;
 mod self_test;
 mod slot;
 mod split;
+mod survey;
 mod sys;
 mod tally;
 mod text;
@@ -51,6 +52,7 @@ pub use backend::{Backend, Backends};
 pub use job::Job;
 pub use local::LocalSandbox;
 pub use self_test::{BackendReport, Check, examine};
+pub use survey::{LanguageReport, MachineReport, PreparationReport, ToolReport};
 
 use crate::domain::{Isolation, Judgement, Language, Profile};
 

@@ -17,6 +17,7 @@ mod sandbox_backends;
 mod sandbox_groups;
 mod sandbox_protocol;
 mod sandbox_references;
+mod sandbox_users;
 mod secrecy;
 mod stage;
 mod support;

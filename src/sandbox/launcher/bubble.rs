@@ -4,7 +4,7 @@
 //! process of its PID name space, and programs follow one another in it.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -19,21 +19,18 @@ use super::view::{DEVICES, SYSTEM};
 /// The first argument that makes this binary such a server. Private: no user types it.
 pub(super) const INSIDE: &str = "__sandbox-inside";
 
+/// What the server says once it runs.
+pub(super) const READY: &str = "the server runs";
+
 /// Where this binary is in the view.
 const SELF: &str = "/rolecall";
 
 /// Size of the private directory, in bytes: the largest that a compiler gets.
 const DIRECTORY_BYTES: u64 = 1 << 30;
 
-/// Where `bwrap` is.
-pub(super) fn find() -> Option<PathBuf> {
-    let folders = std::env::var_os("PATH")?;
-    std::env::split_paths(&folders).map(|folder| folder.join("bwrap")).find(|path| path.is_file())
-}
-
 /// Becomes the server. Returns only with the reason why that failed.
 ///
-/// What `bwrap` has to say goes to `report`, which the server closes once it runs.
+/// What `bwrap` has to say goes to `report`, and that the server runs.
 pub(super) fn become_server(bwrap: &Path, readable: &[PathBuf], control: OwnedFd, report: OwnedFd) -> String {
     let own = match std::env::current_exe() {
         Ok(own) => own,
@@ -63,7 +60,8 @@ pub(super) fn serve() -> io::Result<()> {
     rustix::thread::set_no_new_privs(true)?;
     rustix::process::umask(Mode::from_bits_truncate(0o022));
     let control = io::stdin().as_fd().try_clone_to_owned()?;
-    // A closed pipe says that the server runs.
+    // In words, since `bwrap` holds the pipe too.
+    writeln!(io::stderr(), "{READY}")?;
     rustix::stdio::dup2_stderr(File::open("/dev/null")?)?;
     let reason = Boxes::new(control, None, None, Apart::Turns).serve();
     Err(io::Error::other(reason))

@@ -20,6 +20,7 @@ use super::server::{Identity, Server, Walls};
 use super::turns;
 use crate::sandbox::backend::Backend;
 use crate::sandbox::sys;
+use crate::sandbox::toolbox::{BUBBLEWRAP, on_path};
 
 /// The first argument that makes this binary a launcher. Private: no user types it.
 pub const WORD: &str = "__sandbox-launcher";
@@ -136,7 +137,7 @@ fn start(plan: &Plan, sockets: Vec<OwnedFd>, started: &mut Started) -> Result<()
         Backend::UserNamespaces => {
             enter_user_namespace().map_err(|error| format!("creating a user name space failed ({error})"))?;
         }
-        Backend::Bubblewrap => walls = Walls::Bubble(bubble::find().ok_or("bwrap is not on the path")?),
+        Backend::Bubblewrap => walls = Walls::Bubble(on_path(Path::new(BUBBLEWRAP)).ok_or("bwrap is not on the path")?),
         Backend::Reduced if landlock::version() < 1 => return Err("the kernel has no Landlock".to_owned()),
         Backend::Reduced => {}
     }

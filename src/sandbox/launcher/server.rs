@@ -1,5 +1,5 @@
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -80,7 +80,7 @@ impl Server<'_> {
     /// # Errors
     /// What failed, in words, when the child could not be set up.
     pub(super) fn start(self) -> Result<Pid, String> {
-        let (mut result, report) = io::pipe().map_err(|error| format!("opening a pipe failed ({error})"))?;
+        let (result, report) = io::pipe().map_err(|error| format!("opening a pipe failed ({error})"))?;
         let mut spaces = UnshareFlags::empty();
         if matches!(self.walls, Walls::View) {
             spaces |= UnshareFlags::NEWNS | UnshareFlags::NEWNET | UnshareFlags::NEWIPC | UnshareFlags::NEWUTS;
@@ -104,9 +104,10 @@ impl Server<'_> {
             Ok(Side::Parent(pid)) => {
                 drop(report);
                 let mut reason = String::new();
-                match result.read_to_string(&mut reason) {
+                match BufReader::new(result).read_line(&mut reason) {
                     Ok(0) => Ok(pid),
-                    Ok(_) => Err(reason),
+                    Ok(_) if reason.trim_end() == bubble::READY => Ok(pid),
+                    Ok(_) => Err(reason.trim_end().to_owned()),
                     Err(error) => Err(format!("reading the server's report failed ({error})")),
                 }
             }
