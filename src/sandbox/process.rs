@@ -169,9 +169,12 @@ impl Process {
             Given::Box(launch) => server.bound(launch.limits, BOX_SERVERS)?,
         };
         let pid = server.fork(request, &descriptors).await?;
-        // It waits for its job, or for us to ask how it ended, so its id is still its own.
+        // It waits for its job, or its server for our word, so its id is still its own.
         let handle = pidfd_open(pid, PidfdFlags::empty()).map_err(|error| failed("opening a process")(error.into()))?;
         let boxed = matches!(given, Given::Box(_));
+        if boxed {
+            server.acknowledge().await?;
+        }
         Ok(Self { pid, handle, boxed, channel, readers, evidence, others_cpu_ms: 0, peak_memory_bytes: 0 })
     }
 

@@ -77,8 +77,8 @@ pub(super) async fn choose(launcher: &Path, backends: &Backends) -> Result<(Back
 
 fn how_to_go_on(backends: &Backends) -> &'static str {
     if *backends == Backends::reduced() {
-        return "  hint: reduced isolation needs a kernel with Landlock (5.13 or later, and `landlock` in its list of security \
-                modules)";
+        return "  hint: reduced isolation needs Landlock (Linux 5.13 or later, with `landlock` among its security modules) \
+                and limits that hold; there is nothing weaker";
     }
     "  hint: allow user name spaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0, user.max_user_namespaces \
      above 0; inside a container, allow them there), or install bubblewrap, or run as root\n  hint: or accept weaker \

@@ -13,7 +13,8 @@ use tempfile::TempDir;
 use super::cli::{events, text};
 use super::sandbox_backends::ATTACKS;
 
-const NOBODY: &str = "65534";
+/// A user whom nobody is.
+const NOBODY: &str = "61234";
 
 /// A directory with the command, a task, and the programs of all attacks.
 struct Home {
@@ -41,15 +42,19 @@ impl Home {
     }
 
     fn run(&self, arguments: &[String]) -> Output {
+        self.run_in(&[], arguments)
+    }
+
+    /// Runs it by another command.
+    fn run_in(&self, outer: &[&str], arguments: &[String]) -> Output {
         let place = self.folder.path();
-        let mut command = if rustix::process::geteuid().is_root() {
-            let mut command = Command::new("setpriv");
-            command.args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups"]).arg(place.join("rolecall"));
-            command
-        } else {
-            Command::new(place.join("rolecall"))
-        };
-        command.args(arguments).current_dir(place).stdin(Stdio::null()).env_clear();
+        let is_root = rustix::process::geteuid().is_root();
+        let setpriv: &[&str] = &["setpriv", "--reuid", NOBODY, "--regid", NOBODY, "--clear-groups"];
+        let own = place.join("rolecall").display().to_string();
+        let words = if is_root { setpriv } else { &[] }.iter().chain(outer).copied().chain([own.as_str()]);
+        let words: Vec<&str> = words.collect();
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]).args(arguments).current_dir(place).stdin(Stdio::null()).env_clear();
         command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("ROLECALL_CACHE", place.join("cache"));
         command.output().unwrap()
     }
@@ -66,10 +71,8 @@ impl Home {
         }
         assert_eq!(output.status.code(), Some(0), "{said}");
         let events = events(&output);
-        let found: BTreeMap<u64, &str> = events
-            .iter()
-            .map(|event| (event["index"].as_u64().unwrap(), event["verdict"].as_str().unwrap()))
-            .collect();
+        let found: BTreeMap<u64, &str> =
+            events.iter().map(|event| (event["index"].as_u64().unwrap(), event["verdict"].as_str().unwrap())).collect();
         for (index, (verdict, program)) in ATTACKS.iter().enumerate() {
             assert_eq!(found[&(index as u64)], verdict.name(), "{program}\n{}", events[index]);
         }
@@ -93,6 +96,30 @@ fn an_ordinary_user_may_ask_for_reduced_isolation_and_every_record_says_so() {
     assert!(text(&output.stderr).contains("warning: reduced isolation"), "{}", text(&output.stderr));
 }
 
+/// Inside a user name space that allows no further one, `bwrap` fails too.
+#[test]
+fn where_nothing_isolates_nothing_is_run_and_the_error_says_how_to_go_on() {
+    let Some(home) = Home::new() else { return };
+    let without = ["bwrap", "--dev-bind", "/", "/", "--unshare-user", "--disable-userns"];
+    if !home.run_in(&without, &["--version".to_owned()]).status.success() {
+        eprintln!("skipped: bwrap is not here, by which user name spaces are switched off");
+        return;
+    }
+    let arguments = ["judge", "--json", "--task", "task.toml", "0.py"].map(str::to_owned);
+    let output = home.run_in(&without, &arguments);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(69), String::new()));
+    let said = text(&output.stderr);
+    for expected in [
+        "error: cannot isolate untrusted programs: root_namespaces: this is not root",
+        "user_namespaces: creating a user name space failed",
+        "bubblewrap: bwrap: ",
+        "hint: allow user name spaces",
+        "--sandbox reduced",
+    ] {
+        assert!(said.contains(expected), "{said}");
+    }
+}
+
 #[test]
 fn the_doctor_tells_an_ordinary_user_what_there_is() {
     let Some(home) = Home::new() else { return };
@@ -100,7 +127,6 @@ fn the_doctor_tells_an_ordinary_user_what_there_is() {
     let events = events(&output);
     let [found] = events.as_slice() else { panic!("{events:?}") };
     assert_eq!(output.status.code(), Some(if found["ready"] == true { 0 } else { 69 }), "{found}");
-    eprintln!("{found:#}");
     let backends = found["backends"].as_array().unwrap();
     assert_eq!(backends.len(), 4);
     assert_eq!((&backends[0]["backend"], &backends[0]["works"]), (&"root_namespaces".into(), &false.into()));
@@ -111,7 +137,6 @@ fn the_doctor_tells_an_ordinary_user_what_there_is() {
     let words = home.run(&["doctor".to_owned()]);
     assert_eq!(words.status.code(), output.status.code());
     let words = text(&words.stdout);
-    eprintln!("{words}");
     for expected in ["kernel ", "Landlock ", "backend     reduced: ", "Python "] {
         assert!(words.contains(expected), "{words}");
     }
