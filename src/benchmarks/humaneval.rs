@@ -36,7 +36,7 @@ impl Benchmark for HumanEval {
 
     fn read(&self, path: &Path, language: Language, feedback: FeedbackSet) -> Result<Vec<Problem>, BenchmarkError> {
         let names = ["HumanEval.jsonl".to_owned()];
-        let path = data_file(path, &format!("{} file for {language}", self.name()), &[&names])?;
+        let path = data_file(path, &format!("{} file for {}", self.name(), language.title()), &[&names])?;
         problems(&read_records(&path)?, feedback, |record| self.problem(record, language))
     }
 }

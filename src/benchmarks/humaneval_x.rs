@@ -5,7 +5,7 @@ use super::{
     benchmark::problems,
     data_file::data_file,
     feedback::split,
-    joined::{entry_point, file_names, has_tests, head, id, program, tests},
+    joined::{entry_point, file_names, has_tests, head, id, program, tests, unknown_helpers},
     known_faults::known_faults,
     records::{Record, read_records},
     suites::suite,
@@ -20,7 +20,7 @@ use crate::{
 /// arXiv 2303.17568). No starter; visible tests = `example_test`, hidden = `test`. A task without visible tests has its
 /// hidden ones fed back, and a note.
 ///
-/// A record does not name the function under test: it is the last one of the reference that the tests mention.
+/// A record does not name the function under test: it is the last one of the declaration that the tests mention.
 pub struct HumanEvalX;
 
 /// Tasks that are left out, since their tests assert nothing: any program would pass.
@@ -49,7 +49,7 @@ impl Benchmark for HumanEvalX {
 
     fn read(&self, path: &Path, language: Language, feedback: FeedbackSet) -> Result<Vec<Problem>, BenchmarkError> {
         let names = file_names("humaneval", language);
-        let path = data_file(path, &format!("{} file for {language}", self.name()), &[&names])?;
+        let path = data_file(path, &format!("{} file for {}", self.name(), language.title()), &[&names])?;
         let mut records = read_records(&path)?;
         records.retain(|record| !record.string("task_id").is_ok_and(|id| LEFT_OUT.contains(&id)));
         problems(&records, feedback, |record| self.problem(record, language))
@@ -64,7 +64,7 @@ impl HumanEvalX {
             Language::Python => prompt.clone() + &record.code("canonical_solution")?,
             other => program(record, other, "canonical_solution")?,
         };
-        let entry_point = entry_point(language, &reference, &record.code("test")?)
+        let entry_point = entry_point(language, &record.code("declaration")?, &reference, &record.code("test")?)
             .ok_or_else(|| record.field_mistake("test", "mentions no function of the reference program"))?;
         let head = head(record, language, &entry_point)?;
         let suite = |field: &str| -> Result<TestSuite, BenchmarkError> {
@@ -74,6 +74,8 @@ impl HumanEvalX {
         let visible = if has_tests(record, "example_test")? { Some(suite("example_test")?) } else { None };
         let (visible, hidden, mut notes) = split(visible, suite("test")?);
         notes.extend(known_faults(self.name(), id));
+        let helpers = unknown_helpers(language, &head, &reference, &record.code("test")?);
+        notes.extend(helpers.iter().map(|name| format!("the tests call `{name}`, which only the reference defines")));
         let task = Task {
             id: TaskId(id.to_owned()),
             dataset: self.name().to_owned(),

@@ -47,7 +47,7 @@ impl Benchmark for HumanEvalFix {
     fn read(&self, path: &Path, language: Language, feedback: FeedbackSet) -> Result<Vec<Problem>, BenchmarkError> {
         let named = file_names("humanevalpack", language);
         let upstream = ["humanevalpack.jsonl".to_owned()];
-        let path = data_file(path, &format!("{} file for {language}", self.name()), &[&named, &upstream])?;
+        let path = data_file(path, &format!("{} file for {}", self.name(), language.title()), &[&named, &upstream])?;
         problems(&read_records(&path)?, feedback, |record| self.problem(record, language))
     }
 }

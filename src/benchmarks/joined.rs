@@ -103,8 +103,8 @@ pub(super) fn has_tests(record: &Record, field: &str) -> Result<bool, BenchmarkE
     Ok(record.has(field) && !matches!(record.string(field)?.trim(), "" | "None"))
 }
 
-/// The function under test: the last one of `program` that `tests` mention.
-pub(super) fn entry_point(language: Language, program: &str, tests: &str) -> Option<String> {
+/// The function under test: the last one of `declaration` that `tests` mention, else the last one of `program`.
+pub(super) fn entry_point(language: Language, declaration: &str, program: &str, tests: &str) -> Option<String> {
     if language == Language::Python {
         let (program, tests) = (PythonText::parse(program).ok()?, PythonText::parse(tests).ok()?);
         let mentions = tests.mentions();
@@ -113,7 +113,19 @@ pub(super) fn entry_point(language: Language, program: &str, tests: &str) -> Opt
         return names.into_iter().rfind(|name| mentions.anywhere(name)).map(str::to_owned);
     }
     let mentioned = mentions(language, tests);
-    functions(language, program).into_iter().rfind(|name| mentioned.contains(name))
+    // Closed, it is a program: with one brace for the function, and in Java one for its class.
+    let closed = format!("{declaration}\n{}", if language == Language::Java { "}\n}\n" } else { "}\n" });
+    let last = |text: &str| functions(language, text).into_iter().rfind(|name| mentioned.contains(name));
+    last(&closed).or_else(|| last(program))
+}
+
+/// Functions besides the one under test that `tests` call and that nothing but the reference defines: whoever is asked
+/// for the program does not know of them.
+pub(super) fn unknown_helpers(language: Language, head: &FunctionHead, program: &str, tests: &str) -> Vec<String> {
+    let known = format!("{}\n{}", head.preamble.as_deref().unwrap_or_default(), head.signature);
+    let (known, mentioned) = (mentions(language, &known), mentions(language, tests));
+    let unknown = functions(language, program).into_iter();
+    unknown.filter(|name| mentioned.contains(name) && !known.contains(name)).collect()
 }
 
 /// What a task says of the function under test, which the program with the code in field `canonical_solution` defines.

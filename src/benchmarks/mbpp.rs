@@ -40,7 +40,7 @@ impl Benchmark for Mbpp {
 
     fn read(&self, path: &Path, language: Language, feedback: FeedbackSet) -> Result<Vec<Problem>, BenchmarkError> {
         let (full, sanitized) = (["mbpp.jsonl".to_owned()], ["sanitized-mbpp.json".to_owned()]);
-        let path = data_file(path, &format!("{} file for {language}", self.name()), &[&full, &sanitized])?;
+        let path = data_file(path, &format!("{} file for {}", self.name(), language.title()), &[&full, &sanitized])?;
         // `All` is made here: the hidden tests hold the visible one already
         problems(&read_records(&path)?, FeedbackSet::Visible, |record| self.problem(record, language, feedback))
     }

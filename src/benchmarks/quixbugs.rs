@@ -38,7 +38,7 @@ impl Benchmark for QuixBugs {
 
     fn read(&self, path: &Path, language: Language, feedback: FeedbackSet) -> Result<Vec<Problem>, BenchmarkError> {
         let names = [format!("quixbugs_{language}.jsonl")];
-        let path = data_file(path, &format!("{} file for {language}", self.name()), &[&names])?;
+        let path = data_file(path, &format!("{} file for {}", self.name(), language.title()), &[&names])?;
         problems(&read_records(&path)?, feedback, |record| self.problem(record, language))
     }
 }

@@ -2,16 +2,21 @@ use std::{ops::Range, path::Path, sync::Arc};
 
 use super::{
     BenchmarkError, Mistakes, Place,
-    assertions::{assertion_suite, assertions},
+    assertions::assertions,
     names::{shown, suggestion},
     python_syntax::PythonText,
     records::is_identifier,
+    suites::{listed_assertions, suite},
     text_file::{TextFile, with_plain_line_ends},
     toml_section::{Document, Field, Section},
 };
 use crate::{
     domain::{HiddenTests, IoCase, Language, Limits, OutputRule, Problem, Program, Task, TestSuite, TimeoutPolicy},
     ids::TaskId,
+    languages::{
+        self, TestTextError,
+        outline::{outline, valid_outline},
+    },
 };
 
 /// Longest task file, in bytes.
@@ -64,13 +69,19 @@ fn problem(mut root: Section<'_>) -> Option<(Problem, Range<usize>)> {
     }
     let signature = root.string("signature").map(|field| field.value.trim().to_owned());
     let entry_point = entry_point(&mut root);
-    let preamble = python(&mut root, "preamble");
-    let support = python(&mut root, "support");
-    let starter = program(&mut root, "starter", entry_point.as_ref());
-    let reference = program(&mut root, "reference", entry_point.as_ref());
+    // Where the language is not known, code is not looked at.
+    let subject = Subject { language, entry_point: entry_point.as_ref() };
+    let preamble = valid_code(&mut root, "preamble", &subject);
+    let support = valid_code(&mut root, "support", &subject);
+    let starter = program(&mut root, "starter", &subject);
+    let reference = program(&mut root, "reference", &subject);
     let faulty_lines = faulty_lines(&mut root, starter.as_ref());
-    let (visible, hidden) = suites(&mut root, entry_point.as_ref());
-    let limits = root.section("limits").map_or_else(Limits::default, limits);
+    let (visible, hidden) = suites(&mut root, &subject);
+    let default = language.map_or_else(Limits::default, languages::limits);
+    let limits = match root.section("limits") {
+        Some(section) => limits(section, default),
+        None => default,
+    };
     root.finish();
 
     let (id, language) = (id?, language?);
@@ -127,30 +138,51 @@ fn entry_point<'d>(root: &mut Section<'d>) -> Option<Field<&'d str>> {
     None
 }
 
-/// Code that must be valid Python.
-fn python(root: &mut Section<'_>, key: &'static str) -> Option<String> {
+/// What the code of a task is about.
+struct Subject<'a, 'd> {
+    language: Option<Language>,
+    entry_point: Option<&'a Field<&'d str>>,
+}
+
+/// Code that must be valid.
+fn valid_code(root: &mut Section<'_>, key: &'static str, subject: &Subject<'_, '_>) -> Option<String> {
     let field = root.string(key)?;
     let code = with_plain_line_ends(field.value);
-    if let Err(error) = assertions(&code) {
+    if let Some(Err(error)) = subject.language.map(|language| validity(language, &code)) {
         root.document.code_mistake(key, &field.span, &error);
     }
     Some(code)
 }
 
-/// A program: it may be wrong in any way, but where its text is Python it must define the function under test.
-fn program(root: &mut Section<'_>, key: &'static str, entry_point: Option<&Field<&str>>) -> Option<String> {
+fn validity(language: Language, code: &str) -> Result<(), TestTextError> {
+    match language {
+        Language::Python => assertions(code).map(|_| ()),
+        other => valid_outline(other, code).map(|_| ()),
+    }
+}
+
+/// A program: it may be wrong in any way, but where its text is of the language it must define the function under test.
+fn program(root: &mut Section<'_>, key: &'static str, subject: &Subject<'_, '_>) -> Option<String> {
     let field = root.string(key)?;
     let text = with_plain_line_ends(field.value);
     if text.trim().is_empty() {
         root.document.mistake(field.span.start, format!("`{key}` is empty"), None);
-    } else if let (Some(name), Ok(python)) = (entry_point, PythonText::parse(&text))
-        && python.first_error().is_none()
-        && python.definition(name.value).is_none()
+    } else if let (Some(name), Some(language)) = (subject.entry_point, subject.language)
+        && defines(language, &text, name.value) == Some(false)
     {
         let message = format!("`{key}` does not define the entry point `{}`", name.value);
         root.document.mistake(field.span.start, message, None);
     }
     Some(text)
+}
+
+/// Whether the text defines the function; `None` where it is not of the language.
+fn defines(language: Language, text: &str, name: &str) -> Option<bool> {
+    if language == Language::Python {
+        let python = PythonText::parse(text).ok().filter(|python| python.first_error().is_none())?;
+        return Some(python.definition(name).is_some());
+    }
+    outline(language, text).map(|outline| outline.offers(name))
 }
 
 fn faulty_lines(root: &mut Section<'_>, starter: Option<&String>) -> Vec<u32> {
@@ -169,8 +201,8 @@ fn faulty_lines(root: &mut Section<'_>, starter: Option<&String>) -> Vec<u32> {
     known
 }
 
-fn suites(root: &mut Section<'_>, entry_point: Option<&Field<&str>>) -> (Option<TestSuite>, Option<TestSuite>) {
-    let document = root.document;
+fn suites(root: &mut Section<'_>, subject: &Subject<'_, '_>) -> (Option<TestSuite>, Option<TestSuite>) {
+    let (document, entry_point) = (root.document, subject.entry_point);
     let compare = root.string("compare");
     let rule = compare.as_ref().and_then(|word| output_rule(document, word));
     let visible = root.section("visible");
@@ -197,7 +229,7 @@ fn suites(root: &mut Section<'_>, entry_point: Option<&Field<&str>>) -> (Option<
         }
         _ => {}
     }
-    let suite = |tests: Option<Tests<'_>>| tests.and_then(|tests| tests.suite(document, entry_point));
+    let suite = |tests: Option<Tests<'_>>| tests.and_then(|tests| tests.suite(document, subject));
     (suite(visible), suite(hidden))
 }
 
@@ -260,16 +292,17 @@ impl<'d> Tests<'d> {
         Self::Io(TestSuite::Io { cases, rule })
     }
 
-    fn suite(self, document: &Document<'_>, entry_point: Option<&Field<&str>>) -> Option<TestSuite> {
+    fn suite(self, document: &Document<'_>, subject: &Subject<'_, '_>) -> Option<TestSuite> {
         match self {
             Self::Io(suite) => Some(suite),
             Self::Wrong => None,
             Self::Code(name, code) => {
                 let text = with_plain_line_ends(code.value);
-                let suite = match entry_point {
-                    Some(function) => assertion_suite(&text, function.value).map(Some),
+                let language = subject.language?;
+                let suite = match subject.entry_point {
+                    Some(function) => suite(language, &text, function.value).map(Some),
                     // said to be missing elsewhere; the code is looked at all the same
-                    None => assertions(&text).map(|_| None),
+                    None => listed_assertions(language, &text).map(|_| None),
                 };
                 suite.inspect_err(|error| document.code_mistake(&name, &code.span, error)).ok().flatten()
             }
@@ -277,8 +310,7 @@ impl<'d> Tests<'d> {
     }
 }
 
-fn limits(mut section: Section<'_>) -> Limits {
-    let default = Limits::default();
+fn limits(mut section: Section<'_>, default: Limits) -> Limits {
     let number = |field: Option<Field<u64>>, default: u64| field.map_or(default, |field| field.value);
     let limits = Limits {
         test_cpu_ms: number(section.positive("test_cpu_ms"), default.test_cpu_ms),

@@ -64,7 +64,7 @@ pub struct DataArgs {
     /// File of the data set, or the folder that it is in.
     #[arg(long, value_name = "PATH")]
     pub path: Option<PathBuf>,
-    /// Language of the data set's programs [default: python].
+    /// Language of the data set's programs: python, cpp, java, javascript, go, rust [default: python].
     #[arg(long, value_name = "NAME")]
     pub language: Option<String>,
     /// Only the task with this id. May be given several times.

@@ -35,7 +35,10 @@ fn load_benchmark(name: &str, data: &DataArgs, feedback: FeedbackSet) -> Result<
     let language = data.language.as_deref().unwrap_or(Language::Python.name());
     let language = Language::from_name(language).ok_or_else(|| {
         let known: Vec<&str> = Language::ALL.iter().map(|language| language.name()).collect();
-        Failure::usage(format!("unknown language `{language}`\n  hint: {}", known.join(", ")))
+        Failure::usage(format!(
+            "unknown language `{language}`\n  hint: {} (`c++` and `js` are known too)",
+            known.join(", ")
+        ))
     })?;
     benchmark.load(path, language, feedback).map_err(Failure::usage)
 }

@@ -85,6 +85,34 @@ pub struct Recipe {
     pub run: BoxCommand,
 }
 
+/// A compiler that stays: one process that builds unit after unit, and runs nothing of them.
+///
+/// On its standard input it reads units, one after another:
+///
+/// ```text
+/// unit FILES
+/// PATH BYTES          (FILES times: this line, then as many bytes of text, no line end behind them)
+/// ```
+///
+/// For each it writes on its standard output, before it reads the next:
+///
+/// ```text
+/// unit ok|error SAID FILES
+///                     (SAID bytes: what the compiler said)
+/// PATH BYTES          (FILES times: this line, then as many bytes of what was built)
+/// ```
+///
+/// It ends at the end of its input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resident {
+    /// Starts it, in the stead of [`Recipe::compile`]; for units that are linked with their tests and for others alike.
+    pub command: BoxCommand,
+    /// The directory of the working directory in which what was built belongs: what [`Recipe::keep`] names.
+    pub directory: String,
+    /// After how many units a new one is to be started.
+    pub units: u32,
+}
+
 /// Things built once for a toolchain on this machine, from texts of our own (precompiled headers, libraries).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Preparation {
@@ -96,4 +124,6 @@ pub struct Preparation {
     pub commands: Vec<Vec<String>>,
     /// Variables of their environment, which holds nothing else but PATH and HOME.
     pub env: Vec<(String, String)>,
+    /// Whether the toolchain works without it: then failing is no error, and is tried again another time.
+    pub optional: bool,
 }

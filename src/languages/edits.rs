@@ -1,4 +1,4 @@
-use std::ops::Range;
+use std::{cmp::Reverse, ops::Range};
 
 use super::Linked;
 
@@ -35,7 +35,8 @@ impl<'a> Edits<'a> {
 
     /// The text with everything replaced. Where a replacement lies inside of another, the outer one holds.
     pub(super) fn apply(mut self) -> String {
-        self.replacements.sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
+        // What is put in at a place stands before what replaces something from there on.
+        self.replacements.sort_by_key(|(range, _)| (range.start, !range.is_empty(), Reverse(range.end)));
         let (mut result, mut from) = (String::with_capacity(self.text.len() * 2), 0);
         for (range, replacement) in self.replacements {
             if range.start < from {

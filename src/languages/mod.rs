@@ -7,6 +7,8 @@
 mod commands;
 mod cpp;
 mod edits;
+mod go;
+mod java;
 mod javascript;
 mod linked;
 /// What a text of a language consists of.
@@ -16,7 +18,7 @@ mod rust;
 /// Syntax trees of programs and tests.
 pub mod syntax;
 
-pub use commands::{BoxCommand, Preparation, Recipe, SourceFile, Tools, Unit, Wanted};
+pub use commands::{BoxCommand, Preparation, Recipe, Resident, SourceFile, Tools, Unit, Wanted};
 pub use linked::{LINKED_CHANNEL, Linked, LinkedHarness, LinkedRequest, LinkedSaid, Testing};
 pub use syntax::TestTextError;
 
@@ -42,6 +44,11 @@ pub trait Toolchain: Sync {
 
     /// What is built once for these tools before the first program; its directory then is [`Tools::prepared`].
     fn preparation(&self, _tools: &Tools) -> Option<Preparation> {
+        None
+    }
+
+    /// A compiler that stays, where that is worth it.
+    fn resident(&self, _tools: &Tools) -> Option<Resident> {
         None
     }
 
@@ -76,7 +83,8 @@ pub trait Toolchain: Sync {
 }
 
 /// Every language that the sandbox runs.
-static TOOLCHAINS: &[&dyn Toolchain] = &[&python::Python, &cpp::Cpp, &javascript::JavaScript, &rust::Rust];
+static TOOLCHAINS: &[&dyn Toolchain] =
+    &[&python::Python, &cpp::Cpp, &java::Java, &javascript::JavaScript, &go::Go, &rust::Rust];
 
 /// The toolchain of a language.
 pub fn toolchain(language: Language) -> Option<&'static dyn Toolchain> {

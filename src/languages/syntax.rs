@@ -43,8 +43,10 @@ impl<'a> Syntax<'a> {
     /// A build whose grammar does not fit its parser.
     pub fn parse(language: Language, grammar: impl Into<Grammar>, text: &'a str) -> Result<Self, TestTextError> {
         let misfit = || {
-            let problem =
-                format!("the built-in grammar of {language} does not fit the built-in parser; please report this");
+            let problem = format!(
+                "the built-in grammar of {} does not fit the built-in parser; please report this",
+                language.title()
+            );
             TestTextError::of_text(problem)
         };
         let mut parser = Parser::new();

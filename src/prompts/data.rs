@@ -39,8 +39,10 @@ pub struct PromptData {
 pub struct TaskData {
     /// What the program must do.
     pub statement: String,
-    /// The language that the program must be written in.
+    /// The language that the program must be written in, as the info string of a code block says it (`cpp`).
     pub language: String,
+    /// The same as people say it (`C++`).
+    pub language_title: String,
     /// The first line of the function under test.
     pub signature: Option<String>,
     /// Name of the function under test; absent for programs that read stdin and write stdout.
@@ -145,6 +147,7 @@ impl PromptData {
             task: TaskData {
                 statement: word(),
                 language: word(),
+                language_title: word(),
                 signature: maybe(),
                 entry_point: maybe(),
                 preamble: maybe(),
@@ -194,6 +197,7 @@ fn task_data(task: &Task) -> TaskData {
     TaskData {
         statement: task.statement.clone(),
         language: task.language.name().to_owned(),
+        language_title: task.language.title().to_owned(),
         signature: task.signature.clone(),
         entry_point: task.entry_point.clone(),
         preamble: task.preamble.clone(),

@@ -8,7 +8,7 @@ use crate::domain::Limits;
 use crate::languages::BoxCommand;
 
 /// Most of what a build may leave, in bytes.
-const KEEP_BYTES: u64 = 256 << 20;
+pub(super) const KEEP_BYTES: u64 = 256 << 20;
 
 /// Soft and hard limit of a stack that may grow as far as memory allows.
 const DEEP: u64 = u64::MAX;

@@ -5,12 +5,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::SandboxError;
 use super::boxes::Launch;
+use super::compiler::{Compiled, compile};
 use super::pack::Pack;
-use super::process::{Bounds, Process, Step, Streams};
-use super::slot::{ForkServer, failed};
+use super::process::{Bounds, Outputs, Process, Step, Streams};
+use super::slot::{ForkServer, Slot, failed};
+use super::text::without_addresses;
 use super::verdicts::{Halt, of_status};
 use crate::domain::{Limits, Verdict};
-use crate::languages::{BoxCommand, Recipe, Unit};
+use crate::languages::{BoxCommand, Toolchain, Tools, Unit};
 
 /// Most processes and threads of a compiler.
 const PROCESSES: u32 = 256;
@@ -36,56 +38,89 @@ pub(super) enum Building {
     Refused(Halt, String),
 }
 
-/// Builds a unit in a box of its own, under limits of its own.
+/// With what, and under which limits, a unit is built.
+pub(super) struct How<'a> {
+    pub(super) toolchain: &'a dyn Toolchain,
+    pub(super) tools: &'a Tools,
+    /// Limits of the execution; those of the compiler follow from them.
+    pub(super) limits: &'a Limits,
+    /// Paths of this machine that outputs may name.
+    pub(super) hidden: &'a [PathBuf],
+}
+
+/// Builds a unit: by the compiler that stays where the language has one, else in a box of its own, under limits of its own.
 pub(super) async fn build(
-    server: &mut ForkServer,
+    slot: &mut Slot,
     unit: &Unit,
-    recipe: Recipe,
-    limits: &Limits,
-    hidden: &[PathBuf],
+    how: &How<'_>,
     cancel: &CancellationToken,
 ) -> Result<Building, SandboxError> {
-    let files = Pack::of(&unit.files).map_err(failed("packing files"))?;
+    let recipe = how.toolchain.recipe(unit, how.tools);
     let Some(command) = &recipe.compile else {
+        let files = Pack::of(&unit.files).map_err(failed("packing files"))?;
         return Ok(Building::Built(Built { files, run: recipe.run, output: None }));
     };
-    let limits = of_compiler(limits);
+    let limits = of_compiler(how.limits);
     let streams = Streams::new(&limits);
-    let kept = Pack::empty().map_err(failed("packing files"))?;
-    let launch = Launch {
-        command,
-        attempt: None,
-        files: &files,
-        keep: Some((&recipe.keep, &kept)),
-        talks: false,
-        limits: &limits,
-        cpu_ms: limits.process_cpu_ms,
-    };
-    let stdin = File::open("/dev/null").map_err(failed("opening /dev/null"))?;
-    let mut process = Process::spawn(server, &launch, stdin.into(), [&streams.stdout, &streams.stderr]).await?;
     let bounds = Bounds { cpu_ms: limits.test_cpu_ms, limits: &limits, flood: &streams.flood, cancel };
-    let step = process.step(&bounds, async |channel| channel.receive().await).await?;
-    let halted = match step {
-        Step::Halted(halt) => Some(halt),
-        Step::Done(..) => None,
-    };
-    let ended = process.retire(server).await?;
-    let said = [&streams.stderr, &streams.stdout].map(|stream| stream.excerpt(false, hidden).text);
-    let said = said.into_iter().filter(|text| !text.trim().is_empty()).collect::<Vec<_>>().join("\n");
-    let halt = match halted {
-        Some(halt) => halt,
-        None if ended.status == 0 => {
-            let output = (!said.is_empty()).then_some(said);
-            return Ok(Building::Built(Built { files: kept.filled(ended.files), run: recipe.run, output }));
+    let made = match how.toolchain.resident(how.tools) {
+        Some(resident) => {
+            let Slot { tests, compiler, .. } = slot;
+            match compile(tests, compiler, &resident, unit, &limits, &bounds).await? {
+                Ok(Compiled { good: true, said, files }) => Ok((files, said)),
+                Ok(Compiled { said, .. }) => Err((None, said)),
+                Err(halt) => Err((Some(halt), String::new())),
+            }
         }
-        None if libc::WIFEXITED(ended.status) => Halt::new(Verdict::CompileError, first_line(&said)),
-        None => of_status(ended.status, ended.cpu_ms, limits.test_cpu_ms),
+        None => in_a_box(&mut slot.candidates, command, &recipe.keep, unit, &streams, &bounds).await?,
     };
-    let message = match halt.verdict {
-        Verdict::CompileError => halt.message,
-        _ => format!("while compiling: {}", halt.message),
+    let clean = |said: String| {
+        how.hidden.iter().fold(without_addresses(&said), |text, path| text.replace(&*path.to_string_lossy(), "..."))
     };
-    Ok(Building::Refused(Halt::new(halt.verdict, message), said))
+    Ok(match made {
+        Ok((files, said)) => {
+            let output = (!said.trim().is_empty()).then(|| clean(said));
+            Building::Built(Built { files, run: recipe.run, output })
+        }
+        Err((None, said)) => {
+            let said = clean(said);
+            Building::Refused(Halt::new(Verdict::CompileError, first_line(&said)), said)
+        }
+        Err((Some(halt), said)) => {
+            let message = format!("while compiling: {}", halt.message);
+            Building::Refused(Halt::new(halt.verdict, message), clean(said))
+        }
+    })
+}
+
+/// Runs a compiler once: what it built and said, or why it built nothing (nothing: it ended by itself) and what it said.
+async fn in_a_box(
+    server: &mut ForkServer,
+    command: &BoxCommand,
+    keep: &[String],
+    unit: &Unit,
+    streams: &Streams,
+    bounds: &Bounds<'_>,
+) -> Result<Result<(Pack, String), (Option<Halt>, String)>, SandboxError> {
+    let limits = bounds.limits;
+    let files = Pack::of(&unit.files).map_err(failed("packing files"))?;
+    let kept = Pack::empty().map_err(failed("packing files"))?;
+    let keep = Some((keep, &kept));
+    let launch =
+        Launch { command, attempt: None, files: &files, keep, talks: false, limits, cpu_ms: limits.process_cpu_ms };
+    let stdin = File::open("/dev/null").map_err(failed("opening /dev/null"))?;
+    let outputs = Outputs::Captured([&streams.stdout, &streams.stderr]);
+    let mut process = Process::spawn(server, &launch, stdin.into(), outputs).await?;
+    let step = process.step(bounds, async |channel| channel.receive().await).await?;
+    let ended = process.retire(server).await?;
+    let said = [&streams.stderr, &streams.stdout].map(|stream| stream.excerpt(false, &[]).text);
+    let said = said.into_iter().filter(|text| !text.trim().is_empty()).collect::<Vec<_>>().join("\n");
+    Ok(match step {
+        Step::Halted(halt) => Err((Some(halt), said)),
+        Step::Done(..) if ended.status == 0 => Ok((kept.filled(ended.files), said)),
+        Step::Done(..) if libc::WIFEXITED(ended.status) => Err((None, said)),
+        Step::Done(..) => Err((Some(of_status(ended.status, ended.cpu_ms, limits.test_cpu_ms)), said)),
+    })
 }
 
 fn of_compiler(limits: &Limits) -> Limits {

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
 use super::boxes::Launch;
-use super::build::{Building, Built, build};
+use super::build::{Building, Built, How, build};
 use super::lines::{Lines, Received};
 use super::outcome::Outcome;
-use super::process::{Bounds, Process, Step};
-use super::slot::{ForkServer, failed};
+use super::process::{Bounds, Outputs, Process, Step};
+use super::slot::{Slot, failed};
 use super::tally::Tally;
 use super::verdicts::{Halt, of_status, of_words};
 use super::{Job, SandboxError};
@@ -22,7 +22,7 @@ use crate::languages::{Linked, LinkedHarness, LinkedRequest, LinkedSaid, Toolcha
 /// what is decided already is skipped. A program that passes everything is run once more with one assertion turned into its
 /// opposite, which must fail: an object that equals everything, a patched comparison and an early end are found out so.
 pub(super) struct LinkedRun<'a> {
-    pub(super) server: &'a mut ForkServer,
+    pub(super) slot: &'a mut Slot,
     pub(super) job: &'a Job,
     pub(super) tools: &'a Tools,
     pub(super) toolchain: &'a dyn Toolchain,
@@ -61,9 +61,8 @@ impl LinkedRun<'_> {
             entry_point: self.job.entry_point.as_deref(),
         };
         let unit = harness.unit(&linked).map_err(|error| SandboxError::Harness(error.to_string()))?;
-        let recipe = self.toolchain.recipe(&unit, self.tools);
-        let limits = &self.job.limits;
-        match build(self.server, &unit, recipe, limits, self.hidden, self.cancel).await? {
+        let how = How { toolchain: self.toolchain, tools: self.tools, limits: &self.job.limits, hidden: self.hidden };
+        match build(self.slot, &unit, &how, self.cancel).await? {
             Building::Refused(halt, said) => {
                 tally.fail_all(&halt);
                 outcome.compile_output = Some(said);
@@ -149,7 +148,8 @@ impl LinkedRun<'_> {
             Launch { command: &built.run, attempt: None, files: &built.files, keep: None, talks: true, limits, cpu_ms };
         let stdin = File::open("/dev/null").map_err(failed("opening /dev/null"))?;
         let captures = [&outcome.streams.stdout, &outcome.streams.stderr];
-        let mut process = Process::spawn(self.server, &launch, stdin.into(), captures).await?;
+        let mut process =
+            Process::spawn(&mut self.slot.candidates, &launch, stdin.into(), Outputs::Captured(captures)).await?;
         let nonce = uuid::Uuid::new_v4().simple().to_string();
         let request = LinkedRequest { nonce: nonce.clone(), decided: decided.to_vec(), canary };
         process.channel.send(request.line().as_bytes()).await.map_err(failed("asking a program"))?;
@@ -187,8 +187,8 @@ impl LinkedRun<'_> {
             }
         }
         let ended = match broken {
-            None => process.bury(self.server, limits).await?,
-            Some(_) => process.retire(self.server).await?,
+            None => process.bury(&mut self.slot.candidates, limits).await?,
+            Some(_) => process.retire(&mut self.slot.candidates).await?,
         };
         outcome.account(&ended);
         outcome.near_limit |= broken.is_none() && longest > limits.test_cpu_ms / 2;

@@ -6,7 +6,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::assertions::Relay;
 use super::backend::Backends;
-use super::build::{Building, build};
+use super::build::{Building, How, build};
 use super::cache::Cache;
 use super::linked::LinkedRun;
 use super::outcome::Outcome;
@@ -163,8 +163,7 @@ async fn run(
             Ok(Relay::new(slot, job, assertions, cancel).in_boxes(boxed).run(code, assertions).await?.0)
         }
         (TestSuite::Assertions { code, assertions }, Testing::Linked(harness)) => {
-            let server = &mut slot.candidates;
-            LinkedRun { server, job, tools, toolchain, cancel, hidden }.run(harness, code, assertions).await
+            LinkedRun { slot, job, tools, toolchain, cancel, hidden }.run(harness, code, assertions).await
         }
         (TestSuite::Assertions { code, assertions }, Testing::Forked) => {
             let (candidate, tests) = (python::candidate_in_a_box(), python::tests_in_a_box());
@@ -176,8 +175,8 @@ async fn run(
         }
         (TestSuite::Io { cases, rule }, _) => {
             let unit = toolchain.program(&job.program.text);
-            let recipe = toolchain.recipe(&unit, tools);
-            match build(&mut slot.candidates, &unit, recipe, &job.limits, hidden, cancel).await? {
+            let how = How { toolchain, tools, limits: &job.limits, hidden };
+            match build(slot, &unit, &how, cancel).await? {
                 Building::Built(built) => {
                     let programs = Programs { slot, built: Some(&built), job, cancel, probe: None };
                     let mut outcome = programs.run(cases, *rule).await?;

@@ -17,6 +17,7 @@ mod boxes;
 mod build;
 mod cache;
 mod capture;
+mod compiler;
 mod groups;
 mod interpreter;
 mod job;

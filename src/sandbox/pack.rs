@@ -16,10 +16,20 @@ pub(super) struct Pack {
 impl Pack {
     /// A pack of texts.
     pub(super) fn of(files: &[SourceFile]) -> io::Result<Self> {
+        let texts = files.iter().map(|file| (&file.path, file.text.as_bytes()));
+        Self::made(texts)
+    }
+
+    /// A pack of files by their paths.
+    pub(super) fn of_bytes(files: &[(String, Vec<u8>)]) -> io::Result<Self> {
+        Self::made(files.iter().map(|(path, content)| (path, content.as_slice())))
+    }
+
+    fn made<'a>(files: impl Iterator<Item = (&'a String, &'a [u8])>) -> io::Result<Self> {
         let mut pack = Self::empty()?;
-        for SourceFile { path, text } in files {
-            pack.file.write_all(text.as_bytes())?;
-            pack.entries.push(Entry { path: path.clone(), bytes: text.len() as u64, executable: false });
+        for (path, content) in files {
+            pack.file.write_all(content)?;
+            pack.entries.push(Entry { path: path.clone(), bytes: content.len() as u64, executable: false });
         }
         Ok(pack)
     }

@@ -46,7 +46,7 @@ pub(super) struct Process {
     boxed: bool,
     /// Its private channel.
     pub(super) channel: Lines,
-    readers: [JoinHandle<()>; 2],
+    readers: Vec<JoinHandle<()>>,
     evidence: Evidence,
     others_cpu_ms: u64,
     peak_memory_bytes: u64,
@@ -88,6 +88,21 @@ pub(super) enum Step<T> {
     Halted(Halt),
 }
 
+/// Where the outputs of a process go.
+pub(super) enum Outputs<'a> {
+    /// stdout and stderr are kept.
+    Captured([&'a Capture; 2]),
+    /// stdout is somebody else's; stderr is kept.
+    Given { stdout: OwnedFd, stderr: &'a Capture },
+}
+
+/// The writing end of a new pipe, and who reads it.
+fn followed(capture: &Capture) -> Result<(OwnedFd, Option<JoinHandle<()>>), SandboxError> {
+    let (reader, writer) = std::io::pipe().map_err(failed("opening a pipe"))?;
+    let reader = capture.follow(reader.into()).map_err(failed("following a stream"))?;
+    Ok((writer.into(), Some(reader)))
+}
+
 /// What a new process is given besides its streams.
 enum Given<'a> {
     /// To a fork server: limits, and memory for tracing, where it is traced.
@@ -107,7 +122,8 @@ impl Process {
     ) -> Result<Self, SandboxError> {
         let traced = probe.map(Probe::share).transpose().map_err(failed("sharing memory"))?;
         let more = traced.as_ref().map(OwnedFd::as_fd);
-        let mut process = Self::born(server, b"f", stdin, streams, Given::Fork(limits, more)).await?;
+        let outputs = Outputs::Captured(streams);
+        let mut process = Self::born(server, b"f", stdin, outputs, Given::Fork(limits, more)).await?;
         // The kernel ends it before any other process where memory is short; one that refuses is none the worse for it.
         let _ = std::fs::write(format!("/proc/{}/oom_score_adj", process.pid.as_raw_nonzero()), "1000");
         let channel = &mut process.channel;
@@ -138,10 +154,10 @@ impl Process {
         server: &mut ForkServer,
         launch: &Launch<'_>,
         stdin: OwnedFd,
-        streams: [&Capture; 2],
+        outputs: Outputs<'_>,
     ) -> Result<Self, SandboxError> {
         let order = launch.order()?;
-        Self::born(server, &order, stdin, streams, Given::Box(launch)).await
+        Self::born(server, &order, stdin, outputs, Given::Box(launch)).await
     }
 
     /// Asks a server for a process; its descriptors are stdin, stdout, stderr, and what kind of server it is says which more.
@@ -149,14 +165,15 @@ impl Process {
         server: &mut ForkServer,
         request: &[u8],
         stdin: OwnedFd,
-        [stdout, stderr]: [&Capture; 2],
+        outputs: Outputs<'_>,
         given: Given<'_>,
     ) -> Result<Self, SandboxError> {
         let (channel, theirs) = Lines::pair(ANSWER_BYTES).map_err(failed("opening a socket"))?;
-        let (out, for_out) = std::io::pipe().map_err(failed("opening a pipe"))?;
-        let (err, for_err) = std::io::pipe().map_err(failed("opening a pipe"))?;
-        let follow = failed("following a stream");
-        let readers = [stdout.follow(out.into()).map_err(&follow)?, stderr.follow(err.into()).map_err(&follow)?];
+        let ((for_out, out), (for_err, err)) = match outputs {
+            Outputs::Captured([stdout, stderr]) => (followed(stdout)?, followed(stderr)?),
+            Outputs::Given { stdout, stderr } => ((stdout, None), followed(stderr)?),
+        };
+        let readers = out.into_iter().chain(err).collect();
         let streams = [stdin.as_fd(), for_out.as_fd(), for_err.as_fd()];
         let descriptors = match &given {
             Given::Fork(_, traced) => [theirs.as_fd()].into_iter().chain(streams).chain(*traced).collect::<Vec<_>>(),

@@ -14,7 +14,7 @@ use super::lines::{Lines, Received};
 use super::outcome::Outcome;
 use super::output::compare;
 use super::probe::Probe;
-use super::process::{Bounds, Process, Step, Streams, process_limits};
+use super::process::{Bounds, Outputs, Process, Step, Streams, process_limits};
 use super::slot::{Ended, Slot, failed};
 use super::text::plain;
 use super::verdicts::{Halt, Raised, of_status};
@@ -132,7 +132,7 @@ impl Programs<'_> {
         let server = &mut self.slot.candidates;
         if let Some(Built { files, run, .. }) = self.built {
             let launch = Launch { command: run, attempt: None, files, keep: None, talks: false, limits, cpu_ms };
-            return Process::spawn(server, &launch, stdin, streams).await;
+            return Process::spawn(server, &launch, stdin, Outputs::Captured(streams)).await;
         }
         let job = json!({
             "mode": "program",

@@ -12,7 +12,7 @@ use super::backend::{Backend, Backends};
 use super::boxes::Launch;
 use super::launcher::{Attempt, SUCCEEDED};
 use super::pack::Pack;
-use super::process::{Process, Streams};
+use super::process::{Outputs, Process, Streams};
 use super::slot::{Kit, Slot, failed};
 use crate::domain::{Isolation, Limits};
 use crate::languages::BoxCommand;
@@ -183,7 +183,7 @@ async fn attempted(slot: &mut Slot, attempt: Attempt) -> Result<bool, SandboxErr
     };
     let stdin = File::open("/dev/null").map_err(failed("opening /dev/null"))?;
     let captures = [&streams.stdout, &streams.stderr];
-    let process = Process::spawn(&mut slot.candidates, &launch, stdin.into(), captures).await?;
+    let process = Process::spawn(&mut slot.candidates, &launch, stdin.into(), Outputs::Captured(captures)).await?;
     // Its output ends when the last process ends that holds it.
     match tokio::time::timeout(PATIENCE, process.finished(&mut slot.candidates)).await {
         Ok(ended) => ended.map(|_| streams.stdout.bytes().starts_with(SUCCEEDED.as_bytes())),

@@ -9,6 +9,7 @@ use tokio::process::Command;
 
 use super::SandboxError;
 use super::backend::Backend;
+use super::compiler::Compiler;
 use super::groups::{Evidence, Groups};
 use super::interpreter::Interpreter;
 use super::launcher::{Entry, Part, Plan, Ready, Reply, WORD};
@@ -66,6 +67,8 @@ pub(super) struct Slot {
     pub(super) candidates: ForkServer,
     /// Starts test runs.
     pub(super) tests: ForkServer,
+    /// A compiler that stays, in a box of the tests' server.
+    pub(super) compiler: Option<Compiler>,
     /// How this machine isolates.
     pub(super) ready: Ready,
     _control: Lines,
@@ -123,7 +126,7 @@ impl Slot {
                     candidates.warm().await?;
                 }
                 let tests = ForkServer { control: tests, owed: 0, groups: Groups::default(), inside: inside[1] };
-                Ok(Self { candidates, tests, ready, _control: control })
+                Ok(Self { candidates, tests, compiler: None, ready, _control: control })
             }
         }
     }

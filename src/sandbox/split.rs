@@ -7,7 +7,7 @@ use super::boxes::Launch;
 use super::capture::Capture;
 use super::lines::Lines;
 use super::pack::Pack;
-use super::process::{Process, Streams};
+use super::process::{Outputs, Process, Streams};
 use super::slot::{Ended, ForkServer, failed};
 use super::{Job, SandboxError};
 use crate::domain::Limits;
@@ -103,6 +103,6 @@ impl Boxed<'_> {
         let files = Pack::of(&unit.files).map_err(failed("packing files"))?;
         let launch =
             Launch { command: &recipe.run, attempt: None, files: &files, keep: None, talks: true, limits, cpu_ms };
-        Process::spawn(server, &launch, stdin, streams).await
+        Process::spawn(server, &launch, stdin, Outputs::Captured(streams)).await
     }
 }

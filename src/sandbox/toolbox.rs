@@ -43,7 +43,11 @@ pub(super) async fn find(toolchain: &dyn Toolchain) -> Result<Tools, SandboxErro
     }
     tools.readable = outermost(readable);
     if let Some(preparation) = toolchain.preparation(&tools) {
-        tools.prepared = Some(prepared(language, preparation).await?);
+        let optional = preparation.optional;
+        tools.prepared = match prepared(language, preparation).await {
+            Err(_) if optional => None,
+            made => Some(made?),
+        };
     }
     Ok(tools)
 }

@@ -22,11 +22,11 @@ fn dataset(name: &str) -> String {
     text
 }
 
-fn records(name: &str) -> Vec<Value> {
+pub(crate) fn records(name: &str) -> Vec<Value> {
     dataset(name).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn text<'a>(record: &'a Value, field: &str) -> &'a str {
+pub(crate) fn text<'a>(record: &'a Value, field: &str) -> &'a str {
     record[field].as_str().unwrap()
 }
 
@@ -77,7 +77,7 @@ async fn failures(sandbox: &LocalSandbox, jobs: Vec<(String, Job)>) -> Vec<Strin
     failed
 }
 
-fn reason(judgement: &Judgement) -> String {
+pub(crate) fn reason(judgement: &Judgement) -> String {
     let test = judgement.tests.iter().find(|test| test.verdict != Verdict::Passed);
     format!("{} {test:?}", judgement.verdict.name())
 }

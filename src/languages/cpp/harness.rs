@@ -164,3 +164,64 @@ fn names(syntax: &Syntax<'_>, node: tree_sitter::Node<'_>) -> Vec<String> {
     });
     first.map(|name| syntax.source(name).to_owned()).into_iter().collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{CppHarness, defined_words, lacking};
+    use crate::languages::{Linked, LinkedHarness, Unit};
+
+    fn unit(program: &str, tests: &str, support: Option<&str>) -> Unit {
+        let linked = Linked { program, preamble: None, support, tests, assertions: &[], entry_point: None };
+        CppHarness.unit(&linked).unwrap()
+    }
+
+    fn text<'a>(unit: &'a Unit, path: &str) -> &'a str {
+        &unit.files.iter().find(|file| file.path == path).unwrap().text
+    }
+
+    #[test]
+    fn macros_of_the_program_are_taken_back_before_the_tests() {
+        let program = "#define assert(x)\n# define if while\n#define other 1\nint f();\n";
+        let unit = unit(program, "int main() { assert(f()); }", None);
+        let text = text(&unit, "unit.cpp");
+        let (before, after) = text.split_once("#include \"program.cpp\"\n").unwrap();
+        assert!(!before.contains("#undef"));
+        assert!(after.contains("#undef assert\n#undef if\n") && !after.contains("other"), "{text}");
+        assert!(after.find("#undef assert") < after.find("#include \"tests_"));
+    }
+
+    #[test]
+    fn definitions_are_found_however_they_are_written() {
+        let words = |text| defined_words(text).into_iter().collect::<Vec<_>>();
+        assert_eq!(words("%:define a(x) x\n"), ["a"]);
+        assert_eq!(words("#define \\\n  b c\n"), ["b", "c"]);
+        assert_eq!(words("#define/* */d e\n"), ["d", "e"]);
+    }
+
+    #[test]
+    fn the_program_cannot_know_the_names_of_harness_and_tests() {
+        let tests = "int main() { assert(f() == 1); }";
+        let (one, two) = (unit("int f();", tests, None), unit("int f() ;", tests, None));
+        let name = |unit: &Unit| unit.files.iter().find(|file| file.path.starts_with("tests_")).unwrap().path.clone();
+        assert_ne!(name(&one), name(&two));
+        assert_eq!(text(&one, "program.cpp"), "int f();");
+    }
+
+    #[test]
+    fn classes_of_support_code_and_tests_may_be_compared() {
+        let unit = unit("P f();", "class Q { };\nint main() { }", Some("struct P { int x; };\nstruct Later;\n"));
+        let text = text(&unit, "unit.cpp");
+        assert!(text.contains("::own<P>") && text.contains("::own<Q>") && !text.contains("Later"), "{text}");
+        assert!(text.find("::own<P>") < text.find("program.cpp") && text.find("::own<Q>") > text.find("program.cpp"));
+    }
+
+    #[test]
+    fn only_what_the_program_lacks_of_the_prompt_is_added() {
+        let preamble = "#include <map>\nusing namespace std;\ntypedef int Number;\nint helper(int x) {\n  return x;\n}\nstruct P \
+                        { int x; };\nint known() { return 1; }\nint f(int x) {\n";
+        let lacking = lacking(preamble, "int known() { return 1; }\nint f(int x) { return x; }\n").unwrap();
+        assert!(lacking.contains("helper") && lacking.contains("struct P { int x; };") && lacking.contains("Number"));
+        assert!(lacking.starts_with("#include <map>\nusing namespace std;\n"), "{lacking}");
+        assert!(!lacking.contains("known") && !lacking.contains("int f"), "{lacking}");
+    }
+}

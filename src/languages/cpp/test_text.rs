@@ -207,3 +207,76 @@ pub(super) fn classes<'a>(syntax: &Syntax<'a>) -> Vec<&'a str> {
     });
     defined.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::TestText;
+
+    fn listed(text: &str) -> Vec<(u32, String)> {
+        let assertions = TestText::parse(text).unwrap().assertions();
+        assertions.into_iter().map(|assertion| (assertion.line, assertion.text)).collect()
+    }
+
+    fn rewritten(text: &str) -> String {
+        TestText::parse(text).unwrap().rewritten("s", Some("f")).unwrap()
+    }
+
+    #[test]
+    fn every_assertion_is_listed_and_nothing_that_looks_like_one() {
+        let text = "#undef NDEBUG\r\n#include <assert.h>\r\n// assert(1);\r\nvoid g() { assert(f(3)); }\r\nint main() {\r\n  \
+                    const char* s = \"assert(0)\";\r\n  for (int i = 0; i < 3; i++)\r\n    assert (f(i)\r\n      == i);\r\n  \
+                    bool ok = true;\r\n  assert (ok);\r\n  static_assert(true);\r\n  auto h = [] { assert(f(1) && \"text\"); };\r\n}\r\n";
+        let expected = [
+            (4, "assert(f(3))"),
+            (8, "assert (f(i)\r\n      == i)"),
+            (11, "assert (ok)"),
+            (13, "assert(f(1) && \"text\")"),
+        ];
+        assert_eq!(listed(text), expected.map(|(line, text)| (line, text.to_owned())));
+        assert_eq!(listed("int main() { return 0; }\n"), []);
+    }
+
+    #[test]
+    fn a_text_of_another_language_is_refused_at_its_place() {
+        let error = TestText::parse("int main() {\n  assert f(1) == 1\n}\n").err().unwrap();
+        assert_eq!((error.line, error.problem.as_str()), (2, "not valid cpp"));
+    }
+
+    #[test]
+    fn comparisons_and_conditions_become_calls_with_their_index() {
+        let text = rewritten(
+            "int main() {\n assert(f(1)==2);\n assert((3 != f(2)));\n assert(!ok(f(3)));\n assert(f(4) <= 1 && \"a\");\n}",
+        );
+        let at = |line: usize| text.lines().nth(line).unwrap();
+        assert!(at(1).contains("compared_s(0, false, ::rolecall_s::equal_s, \"\", (f(1)), (2));"), "{text}");
+        assert!(at(2).contains("compared_s(1, true, ::rolecall_s::unequal_s, \"!=\", (3), (f(2)));"), "{text}");
+        assert!(at(3).contains("holds_s(2, false, (ok(f(3))));"), "{text}");
+        assert!(at(4).contains("compared_s(3, false, ::rolecall_s::at_most_s, \"<=\", (f(4)), (1));"), "{text}");
+    }
+
+    #[test]
+    fn everything_else_stays_on_its_line() {
+        let text = "int main()\n{\n  assert(f(1) // first\n    ==\n    2);\n  int x = 7;\n}\n";
+        let new = rewritten(text);
+        assert_eq!(new.lines().nth(5), Some("  int x = 7;"));
+        assert_eq!(new.lines().nth(6), Some(" return 0; }"));
+        assert!(new.lines().next().unwrap().starts_with("int rolecall_tests_s()"));
+    }
+
+    #[test]
+    fn main_is_called_with_as_many_arguments_as_it_takes() {
+        assert!(rewritten("int main(void) { }").ends_with("[] { rolecall_tests_s(); }); }\n"));
+        assert!(rewritten("int main(int n, char** a) { }").ends_with("[] { rolecall_tests_s(1, nullptr); }); }\n"));
+    }
+
+    #[test]
+    fn texts_that_cannot_be_judged_say_where() {
+        let problem = |text| {
+            let error = TestText::parse(text).unwrap().rewritten("s", None).unwrap_err();
+            (error.line, error.column, error.problem)
+        };
+        let part = problem("int main() {\n  f(), assert(f());\n}");
+        assert_eq!(part, (2, 8, "an assertion must be a statement of its own".to_owned()));
+        assert_eq!(problem("void t() { assert(f()); }").2, "no function `main` that runs the assertions");
+    }
+}

@@ -52,6 +52,7 @@ impl Toolchain for Cpp {
             files: vec![SourceFile { path: BASE_FILE.to_owned(), text: BASE.to_owned() }],
             commands: vec![command],
             env: Vec::new(),
+            optional: false,
         })
     }
 
@@ -103,4 +104,34 @@ fn included(text: &str, header: &str) -> bool {
         let name = rest.and_then(|rest| rest.strip_prefix("include")).map(str::trim_start);
         name.is_some_and(|name| name[name.len().min(1)..].starts_with(header) && name.starts_with(['<', '"']))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::{Cpp, included};
+    use crate::languages::{Toolchain, Tools, Unit};
+
+    fn arguments(unit: &Unit) -> Vec<String> {
+        let tools = Tools { prepared: Some(PathBuf::from("/p")), ..Tools::default() };
+        Cpp.recipe(unit, &tools).compile.unwrap().argv
+    }
+
+    #[test]
+    fn a_precompiled_header_has_the_flags_of_what_uses_it() {
+        let prepared = &Cpp.preparation(&Tools::default()).unwrap().commands[0];
+        let header = prepared.iter().position(|argument| argument == "-x").unwrap();
+        let used = arguments(&Cpp.program("#include <bits/stdc++.h>\n"));
+        assert_eq!(prepared[..header], used[..header]);
+        assert_eq!(used[header..header + 2], ["-include", "/p/rolecall_base.hpp"]);
+    }
+
+    #[test]
+    fn whole_programs_get_only_the_headers_and_libraries_that_they_name() {
+        let plain = arguments(&Cpp.program("#include <vector>\nint hash;\n"));
+        assert!(plain.iter().all(|argument| argument != "-include" && argument != "-lcrypto"));
+        assert!(arguments(&Cpp.program("# include<openssl/md5.h>\n")).contains(&"-lcrypto".to_owned()));
+        assert!(!included("// #include <openssl/md5.h>", "openssl/"));
+    }
 }

@@ -261,3 +261,96 @@ fn bound_names<'a>(syntax: &Syntax<'a>, statement: Node<'_>) -> BTreeSet<&'a str
     let names = names.filter(|node| matches!(node.kind(), "identifier" | "shorthand_property_identifier_pattern"));
     names.map(|node| syntax.source(node)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Suite, asserting};
+    use crate::{
+        domain::Language,
+        languages::{TestTextError, syntax::Syntax},
+    };
+
+    fn request(tests: &str) -> Result<Value, TestTextError> {
+        let syntax = Syntax::of_valid(Language::JavaScript, tree_sitter_javascript::LANGUAGE, tests)?;
+        Ok(Suite::new(&syntax)?.request())
+    }
+
+    fn code(tests: &str) -> Vec<String> {
+        let request = request(tests).unwrap();
+        let statements = request["statements"].as_array().unwrap();
+        statements.iter().map(|statement| statement["code"].as_str().unwrap().to_owned()).collect()
+    }
+
+    #[test]
+    fn calls_that_assert_are_found_and_nothing_else() {
+        let tests = "console.assert(f(1)); assert.equal(f(2), 2)\nconsole.log('assert(1)'); // assert(2)\n\
+                     expect.assert(3); assert.fail(); const go = () => assert (assert.ok(1) || `${assert(f)}`)\n";
+        let syntax = Syntax::of_valid(Language::JavaScript, tree_sitter_javascript::LANGUAGE, tests).unwrap();
+        let found = asserting(&syntax).into_iter().map(|node| syntax.source(node)).collect::<Vec<_>>();
+        let nested = "assert (assert.ok(1) || `${assert(f)}`)";
+        assert_eq!(found, ["console.assert(f(1))", "assert.equal(f(2), 2)", nested, "assert.ok(1)", "assert(f)"]);
+    }
+
+    #[test]
+    fn each_kind_of_assertion_becomes_a_call_of_the_harness() {
+        for (tests, expected) in [
+            ("console.assert(f(1) === 2, 'why')", "__rolecall.compare(0, \"===\", false, () => (f(1)), () => (2))"),
+            ("assert(([1]) == (f(1)))", "__rolecall.compare(0, \"==\", true, () => (([1])), () => ((f(1))))"),
+            ("assert.deepEqual(f(1), [2])", "__rolecall.compare(0, \"deepEqual\", false, () => (f(1)), () => ([2]))"),
+            ("assert((!f(1)))", "__rolecall.holds(0, null, () => ((!f(1))))"),
+            ("assert(!f(1))", "__rolecall.holds(0, \"false\", () => (!f(1)))"),
+            ("assert(f(1))", "__rolecall.holds(0, \"true\", () => (f(1)))"),
+            ("assert(f(1) && g)", "__rolecall.holds(0, null, () => (f(1) && g))"),
+            ("assert()", "__rolecall.holds(0, \"true\", () => (undefined))"),
+            ("assert.throws(f)", "__rolecall.throws(0, \"throws\", () => (f), () => (undefined))"),
+            ("assert.throws(f, E)", "__rolecall.throws(0, \"throws\", () => (f), () => (E))"),
+            (
+                "assert.rejects(f())",
+                "__rolecall.throwsLater(0, \"rejects\", async () => (f()), async () => (undefined))",
+            ),
+        ] {
+            assert_eq!(code(tests), [expected]);
+        }
+        let waiting = "async () => { assert(await f(1) > (async () => await 1)) }";
+        let expected = "async () => { (await __rolecall.compareLater(0, \">\", false, async () => (await f(1)), async () => \
+                        ((async () => await 1)))) }";
+        assert_eq!(code(waiting), [expected]);
+        let inner = "__rolecall.holds(0, null, () => ((__rolecall.holds(1, \"true\", () => (f)), g)))";
+        assert_eq!(code("assert((assert(f), g))"), [inner]);
+    }
+
+    #[test]
+    fn every_line_keeps_its_number() {
+        let tests = "assert( // one\n  f(1)\n    ===\n  2,\n  'why'\n)\nf()\n";
+        let lines = "__rolecall.compare(0, \"===\", false, () => (\nf(1)), () => (\n\n2))\n\n";
+        assert_eq!(code(tests), [lines, "f()"]);
+        let request = request(tests).unwrap();
+        assert_eq!(request["statements"][1]["line"], 7);
+        assert_eq!(request["places"], json!([[1, 6, -1]]));
+    }
+
+    #[test]
+    fn functions_come_first_and_strictness_holds_everywhere() {
+        let tests = "'use strict'\ngo()\n// here\nfunction go() {\n  const h = () => { assert(g) }\n}\nconst { a, b: [c] } = go()\n";
+        let request = request(tests).unwrap();
+        let statements = request["statements"].as_array().unwrap();
+        assert_eq!(statements.iter().map(|statement| &statement["line"]).collect::<Vec<_>>(), [4, 1, 2, 7]);
+        assert!(statements.iter().all(|statement| statement["code"].as_str().unwrap().starts_with("'use strict';")));
+        assert_eq!(statements[3]["names"], json!(["a", "c"]));
+        assert_eq!(request["functions"], json!([[4, 6], [5, 5]]));
+        assert_eq!(request["places"], json!([[5, 5, 1]]));
+        assert_eq!(request["names"], json!(["assert", "g", "h"]));
+    }
+
+    #[test]
+    fn what_a_script_or_the_harness_cannot_hold_is_refused_where_it_stands() {
+        let problem =
+            |tests: &str| request(tests).map(|_| ()).map_err(|error| (error.line, error.problem)).unwrap_err();
+        assert_eq!(problem("f()\nimport fs from 'fs'\n"), (2, "tests are a script: use `require`".to_owned()));
+        assert_eq!(problem("assert(...xs)").1, "the arguments of an assertion must be written out");
+        assert_eq!(problem("assert.equal(f(1))").1, "a comparison needs two values");
+        assert_eq!(problem("f()\nassert(f(1) ===\n").0, 2);
+    }
+}

@@ -3,7 +3,8 @@ use serde_json::Value;
 use super::suite::{Suite, asserting};
 use crate::domain::{Assertion, Language, Limits};
 use crate::languages::{
-    BoxCommand, Preparation, Recipe, SourceFile, TestTextError, Testing, Toolchain, Tools, Unit, Wanted, syntax::Syntax,
+    BoxCommand, Preparation, Recipe, SourceFile, TestTextError, Testing, Toolchain, Tools, Unit, Wanted,
+    syntax::{Syntax, named_children},
 };
 
 /// The candidate's server.
@@ -66,7 +67,7 @@ impl Toolchain for JavaScript {
     }
 
     fn program(&self, text: &str) -> Unit {
-        let path = "program.js".to_owned();
+        let path = if is_module(text) { "program.mjs" } else { "program.js" }.to_owned();
         let files = vec![SourceFile { path: path.clone(), text: text.to_owned() }];
         Unit { files, entry: path.clone(), program_file: path }
     }
@@ -92,6 +93,15 @@ impl Toolchain for JavaScript {
     fn exits(&self, _: &str) -> Vec<Assertion> {
         Vec::new() // Never linked with its tests.
     }
+}
+
+/// Whether a program imports or exports as only a module can: Node.js goes by the file's name.
+fn is_module(text: &str) -> bool {
+    let syntax = Syntax::parse(Language::JavaScript, tree_sitter_javascript::LANGUAGE, text);
+    syntax.is_ok_and(|syntax| {
+        let statements = named_children(syntax.root());
+        statements.iter().any(|node| matches!(node.kind(), "import_statement" | "export_statement"))
+    })
 }
 
 fn parse(tests: &str) -> Result<Syntax<'_>, TestTextError> {

@@ -10,6 +10,8 @@ mod javascript;
 mod read;
 mod rust;
 mod statement;
+#[cfg(test)]
+mod tests;
 
 pub use facts::facts;
 pub use head::{FunctionHead, function_head, text_around_last_method};

@@ -16,14 +16,40 @@ use crate::{
 
 /// The outline of a text; `None` where it is not of the language, has no statement, or is Python.
 ///
-/// Some grammars take more than their language does: statements outside of any function are refused here.
+/// Some grammars take more than their language does: statements outside of any function are refused here, and so are the
+/// fences of a reply.
 pub fn outline(language: Language, text: &str) -> Option<Outline> {
     let facts = facts(language)?;
     let syntax = Syntax::parse(language, (facts.grammar)(), text).ok()?;
-    if syntax.root().has_error() {
+    if syntax.root().has_error() || has_bare_fence(syntax.root(), text) {
         return None;
     }
     of_tree(facts, &syntax, text)
+}
+
+/// Whether a line of three backticks stands outside of strings and comments. Where backticks are quotes, a fenced block
+/// with its fences is an expression (two strings, one applied to the other), and nobody ever meant it.
+fn has_bare_fence(root: Node<'_>, text: &str) -> bool {
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let start = at + line.len() - line.trim_start().len();
+        at += line.len();
+        if !text[start..].starts_with("```") {
+            continue;
+        }
+        let mut node = root.descendant_for_byte_range(start, start + 1);
+        let is_quoted = |node: Node<'_>| {
+            let kinds = ["string", "comment", "template"];
+            node.start_byte() < start && kinds.iter().any(|kind| node.kind().contains(kind))
+        };
+        while let Some(inner) = node.filter(|inner| !is_quoted(*inner)) {
+            node = inner.parent();
+        }
+        if node.is_none() {
+            return true;
+        }
+    }
+    false
 }
 
 /// The outline of a text of at most 1 MiB that must be of the language; `None` where it has no statement.
@@ -243,7 +269,8 @@ pub(super) fn name_of<'t>(node: Node<'_>, text: &'t str) -> &'t str {
 
 fn bound_names(node: Node<'_>, text: &str, names: &mut BTreeSet<String>) {
     let is_name = |node: &Node<'_>| {
-        node.child_count() == 0 && (node.kind().ends_with("identifier") || node.kind().ends_with("identifier_pattern"))
+        let (kind, is_key) = (node.kind(), node.kind() == "property_identifier");
+        node.child_count() == 0 && !is_key && (kind.ends_with("identifier") || kind.ends_with("identifier_pattern"))
     };
     let mut cursor = node.walk();
     let patterns: Vec<Node<'_>> = node.children_by_field_name("name", &mut cursor).collect();

@@ -56,3 +56,21 @@ pub(super) fn lacking(preamble: &Syntax<'_>, program: &Syntax<'_>) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::lacking;
+    use crate::{domain::Language, languages::syntax::Syntax};
+
+    #[test]
+    fn only_what_the_program_lacks_of_the_prompt_is_added() {
+        let parsed = |text| Syntax::parse(Language::Rust, tree_sitter_rust::LANGUAGE, text).unwrap();
+        let preamble = parsed(
+            "use std::collections::HashMap;\nuse std::fmt;\n#[derive(Clone)]\nstruct P { x: i32 }\nfn helper() {}\nfn known() {}\n\
+             fn f(x: i32) -> i32 {\n",
+        );
+        let program = parsed("use std::fmt;\nfn known() { helper() }\nfn f(x: i32) -> i32 { x }\n");
+        let expected = "use std::collections::HashMap;\n#[derive(Clone)]struct P { x: i32 }\nfn helper() {}\n";
+        assert_eq!(lacking(&preamble, &program), expected);
+    }
+}

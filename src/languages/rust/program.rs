@@ -81,3 +81,45 @@ fn has_plain_fields(program: &Syntax<'_>, item: Node<'_>, defined: &BTreeSet<&st
         _ => true,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{TestText, derived, root};
+    use crate::{domain::Language, languages::syntax::Syntax};
+
+    fn types(program: &str, tests: &str) -> Vec<String> {
+        let program = Syntax::parse(Language::Rust, tree_sitter_rust::LANGUAGE, program).unwrap();
+        derived(&program, &TestText::parse(tests).unwrap())
+    }
+
+    #[test]
+    fn our_attribute_stands_where_attributes_of_a_crate_may() {
+        assert_eq!(root("fn f() {}", None, "M"), "#![no_main] fn f() {}\n\nM\n");
+        assert_eq!(root("#![allow(x)]\n", Some("S"), "M"), "#![no_main] #![allow(x)]\n\nS\nM\n");
+        assert_eq!(root("#!/bin/x\nfn f() {}", None, "M"), "#!/bin/x\n#![no_main] fn f() {}\n\nM\n");
+        assert!(root("\u{feff}fn f() {}", None, "M").starts_with("\u{feff}#![no_main] fn"));
+    }
+
+    #[test]
+    fn derived_equality_of_variants_that_the_tests_write_is_trusted() {
+        let program = "#[derive(Debug, PartialEq)]\n// Either.\npub enum E<T> { A(T), B(Vec<String>), C { x: i32 } }";
+        let tests = "#[test] fn t() { assert_eq!(f(), E::A(1)); assert_eq!(f(), E::C { x: 2 }); }";
+        assert_eq!(types(program, tests), ["E"]);
+    }
+
+    #[test]
+    fn equality_that_could_always_hold_is_not_trusted() {
+        let tests = "#[test] fn t() { assert_eq!(f(), E::A(1)); }";
+        for program in [
+            "enum E { A(i32) } impl PartialEq for E { fn eq(&self, _: &E) -> bool { true } }",
+            "#[derive(PartialEq)] enum E { B } impl E { fn A(_: i32) -> E { E::B } }",
+            "#[derive(PartialEq)] enum E { A(Own) }",
+            "#[derive(PartialEq)] enum E { A(String) } struct String;",
+            "#[derive(PartialEq)] struct E; impl E { fn A(_: i32) -> E { E } }",
+            "#[derive(Debug)] enum E { A(i32) }",
+            "#[cfg_attr(any(), derive(PartialEq))] enum E { A(i32) }",
+        ] {
+            assert!(types(program, tests).is_empty(), "{program}");
+        }
+    }
+}

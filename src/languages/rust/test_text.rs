@@ -280,3 +280,96 @@ fn is_closed(expression: Node<'_>) -> bool {
     let leaves = ["try_expression", "return_expression", "break_expression", "continue_expression", "await_expression"];
     nodes_below(expression).iter().all(|node| !leaves.contains(&node.kind()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::TestText;
+
+    fn listed(text: &str) -> Vec<(u32, String)> {
+        let assertions = TestText::parse(text).unwrap().assertions().unwrap();
+        assertions.into_iter().map(|assertion| (assertion.line, assertion.text)).collect()
+    }
+
+    fn rewritten(text: &str) -> String {
+        TestText::parse(text).unwrap().rewritten("s", Some("f")).unwrap()
+    }
+
+    #[test]
+    fn every_assertion_is_listed_and_nothing_that_looks_like_one() {
+        let text = "// assert!(true)\r\n/* assert!(1) */\r\n#[cfg(test)]\r\nmod tests {\r\n    use super::*;\r\n    fn \
+                    helper(x: i32) { assert!(x > 0); }\r\n    #[test]\r\n    fn a() {\r\n        for i in 0..3 { \
+                    assert_eq!(f(i),\r\n            i, \"at {}\", i); }\r\n        let s = \"assert!(x)\";\r\n        match \
+                    f(1) { 0 => assert_ne!(f(2), 1), _ => std::assert!(false) }\r\n    }\r\n    #[test]\r\n    #[ignore]\r\n    \
+                    fn b() { assert!(false); }\r\n}\r\n";
+        let expected = [
+            (6, "assert!(x > 0)"),
+            (9, "assert_eq!(f(i),\r\n            i, \"at {}\", i)"),
+            (12, "assert_ne!(f(2), 1)"),
+            (12, "std::assert!(false)"),
+        ];
+        assert_eq!(listed(text), expected.map(|(line, text)| (line, text.to_owned())));
+        assert_eq!(listed("/*\n#[test]\nfn t() { assert!(true); }\n*/\n"), []);
+    }
+
+    #[test]
+    fn texts_that_cannot_be_judged_say_where() {
+        let problem = |text| {
+            let error = TestText::parse(text).and_then(|text| text.assertions()).unwrap_err();
+            (error.line, error.problem)
+        };
+        assert_eq!(problem("#[test]\nfn t() { assert f(1) }\n"), (2, "not valid rust".to_owned()));
+        assert_eq!(
+            problem("#[test]\nfn t() {\n assert!();\n}"),
+            (3, "an assertion without what it asserts".to_owned())
+        );
+        let panics = "#[test]\n#[should_panic(expected = \"x\")]\nfn t() { f(); }";
+        assert_eq!(problem(panics), (2, "a test that must panic has no assertion to judge".to_owned()));
+    }
+
+    #[test]
+    fn comparisons_and_conditions_become_calls_with_their_index() {
+        let text = rewritten(
+            "#[test] fn t() {\n assert_eq!(HashMap::<i32, i32>::new(), f(1));\n assert!((f(2) < 3));\n assert!(f(3));\n \
+             assert_eq!(f(4)?, 1, \"{}\", 2);\n}",
+        );
+        let at = |line: usize| text.lines().nth(line).unwrap();
+        assert!(at(1).contains("match (&(HashMap::<i32, i32>::new()), &(f(1)))"), "{text}");
+        assert!(at(1).contains("compared(0, \"==\", true,") && at(1).contains("::assertion(||"), "{text}");
+        assert!(at(2).contains("*rolecall_left < *rolecall_right") && at(2).contains("{ !rolecall_holds }"), "{text}");
+        assert!(
+            at(3).contains("let rolecall_holds: bool = f(3); crate::rolecall_s::holds(2, rolecall_holds);"),
+            "{text}"
+        );
+        assert!(at(4).contains("begin(3)") && !at(4).contains("::assertion(||"), "{text}");
+    }
+
+    #[test]
+    fn everything_else_stays_on_its_line() {
+        let text = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn a() {\n        assert_eq!(\n            f(1),\n            2\n        \
+                    );\n        let x = 7;\n    }\n}\n";
+        let new = rewritten(text);
+        assert_eq!(new.lines().nth(8), Some("        let x = 7;"));
+        assert!(!new.contains("#[test]") && !new.contains("cfg(test)"));
+    }
+
+    #[test]
+    fn test_functions_are_called_in_source_order_through_their_modules() {
+        let text = rewritten(
+            "mod a { #[test] fn one() {} mod b { #[test] fn two() {} } fn helper() {} #[test] fn three() {} }\n#[test]\nfn four() {}",
+        );
+        assert!(text.contains("pub fn rolecall_run_s() { crate::rolecall_s::test(two); }"), "{text}");
+        let outer = "crate::rolecall_s::test(one); b::rolecall_run_s(); crate::rolecall_s::test(three);";
+        assert!(text.contains(outer), "{text}");
+        assert!(text.ends_with("{ a::rolecall_run_s(); crate::rolecall_s::test(four); }\n"), "{text}");
+        assert!(rewritten("fn main() { assert!(f()); }").contains("test(main);"));
+    }
+
+    #[test]
+    fn macros_of_the_standard_library_cannot_be_those_of_the_program() {
+        let text = rewritten(
+            "macro_rules! todo { () => {} }\n#[test] fn t() { assert!(f(vec![format!(\"\")])); todo!(); a.vec != 1; }",
+        );
+        assert!(text.contains("f(::std::vec![::std::format!(\"\")])"), "{text}");
+        assert!(text.contains(" todo!();") && text.contains("a.vec != 1"), "{text}");
+    }
+}

@@ -1,3 +1,5 @@
+use std::path::Path;
+
 use super::{exits, harness::RustHarness, test_text::TestText};
 use crate::{
     domain::{Assertion, Language, Limits},
@@ -11,14 +13,15 @@ pub(super) const PROGRAM_FILE: &str = "program.rs";
 const CRATES: &[&str] = &["md5", "rand", "regex"];
 const CRATES_MANIFEST: &str = include_str!("../harness/rust/crates.toml");
 
-/// As `cargo test` builds, without what only debuggers read.
+/// As `cargo test` builds, without what only debuggers read. Optimising test code costs more than it saves; a whole program
+/// may compute for long.
 const FLAGS: &[&str] = &[
     "--edition=2021",
     "--crate-name=program",
     "--crate-type=bin",
     "--cap-lints=allow",
     "--color=never",
-    "-Copt-level=0",
+    "-Ccodegen-units=1",
     "-Coverflow-checks=on",
     "-Cdebug-assertions=on",
     "-Cdebuginfo=0",
@@ -51,14 +54,6 @@ impl Toolchain for Rust {
                 hint: "install Rust 1.66 or later",
             },
             Wanted {
-                name: "cargo",
-                variable: "ROLECALL_CARGO",
-                version: &["--version"],
-                resolve: &["rustup", "which", "cargo"],
-                levels: 2,
-                hint: "install Cargo, which comes with Rust",
-            },
-            Wanted {
                 name: "cc",
                 variable: "ROLECALL_CC",
                 version: &["--version"],
@@ -72,7 +67,9 @@ impl Toolchain for Rust {
     /// Libraries that a program may name; it fails on a machine that cannot fetch them, where all other programs run.
     fn preparation(&self, tools: &Tools) -> Option<Preparation> {
         let version = tools.versions.get("rustc").map_or("", String::as_str);
-        let command = [&tools.program("cargo"), "build", "--release", "--quiet"].map(str::to_owned).to_vec();
+        // Cargo lies beside the compiler, or there are no libraries.
+        let cargo = Path::new(&tools.program("rustc")).with_file_name("cargo");
+        let command = [&*cargo.to_string_lossy(), "build", "--release", "--quiet"].map(str::to_owned).to_vec();
         Some(Preparation {
             key: format!("{version}\n{}\n{CRATES_MANIFEST}", command.join(" ")),
             files: vec![
@@ -80,7 +77,10 @@ impl Toolchain for Rust {
                 SourceFile { path: "src/lib.rs".to_owned(), text: String::new() },
             ],
             commands: vec![command],
-            env: vec![("RUSTC".to_owned(), tools.program("rustc"))],
+            env: [("RUSTC", &*tools.program("rustc")), ("CARGO_NET_RETRY", "0"), ("CARGO_HTTP_TIMEOUT", "20")]
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .to_vec(),
+            optional: true,
         })
     }
 
@@ -97,6 +97,14 @@ impl Toolchain for Rust {
     fn recipe(&self, unit: &Unit, tools: &Tools) -> Recipe {
         let mut argv = vec![tools.program("rustc")];
         argv.extend(FLAGS.iter().map(|flag| (*flag).to_owned()));
+        // The compiler looks for its libraries beside the file that /proc says it is; a box has no /proc.
+        let mut env = Vec::new();
+        if let Some(root) = tools.programs.get("rustc").and_then(|path| path.ancestors().nth(2)) {
+            argv.push(format!("--sysroot={}", root.to_string_lossy()));
+            env.push(("LD_LIBRARY_PATH".to_owned(), root.join("lib").to_string_lossy().into_owned()));
+        }
+        let is_whole = unit.files.len() == 1;
+        argv.push(format!("-Copt-level={}", u8::from(is_whole)));
         argv.push(format!("-Clinker={}", tools.program("cc")));
         let named: Vec<_> =
             CRATES.iter().filter(|name| unit.files.iter().any(|file| names_crate(&file.text, name))).collect();
@@ -114,11 +122,11 @@ impl Toolchain for Rust {
             });
         }
         argv.extend([&unit.entry, "-o", "program"].map(str::to_owned));
-        let command = |argv| BoxCommand { argv, bounded_addresses: true, deep_stack: true, ..BoxCommand::default() };
+        let command = |argv, env| BoxCommand { argv, env, bounded_addresses: true, deep_stack: true };
         Recipe {
-            compile: Some(command(argv)),
+            compile: Some(command(argv, env)),
             keep: vec!["program".to_owned()],
-            run: command(vec!["./program".to_owned()]),
+            run: command(vec!["./program".to_owned()], Vec::new()),
         }
     }
 
@@ -140,4 +148,37 @@ fn names_crate(text: &str, name: &str) -> bool {
         let before = before.trim_end();
         is_word && (after.starts_with("::") || before.ends_with("use") || before.ends_with("crate"))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::{Rust, names_crate};
+    use crate::languages::{Linked, LinkedHarness, Testing, Toolchain, Tools};
+
+    #[test]
+    fn crates_are_given_to_programs_that_name_them_only() {
+        assert!(names_crate("use rand::Rng;", "rand") && names_crate("let d = md5::compute(b);", "md5"));
+        assert!(names_crate("extern crate rand;", "rand") && names_crate("use md5;", "md5"));
+        assert!(!names_crate("fn rand() {} // operand::x, rand_core::y", "rand"));
+        let arguments = |prepared: Option<&str>| {
+            let tools = Tools { prepared: prepared.map(PathBuf::from), ..Tools::default() };
+            Rust.recipe(&Rust.program("use regex::Regex;\nfn main() {}\n"), &tools).compile.unwrap().argv
+        };
+        let with = arguments(Some("/p"));
+        assert!(with.contains(&"--extern=regex".to_owned()) && !with.contains(&"--extern=rand".to_owned()));
+        assert!(arguments(None).contains(&"--cfg=rolecall_missing_regex".to_owned()));
+    }
+
+    #[test]
+    fn no_crate_is_needed_for_a_program_that_names_none() {
+        let tests = "#[test] fn t() { assert_eq!(f(), 1); }";
+        let linked =
+            Linked { program: "fn f() {}", preamble: None, support: None, tests, assertions: &[], entry_point: None };
+        let Testing::Linked(harness) = Rust.testing() else { panic!("not linked") };
+        let unit = LinkedHarness::unit(harness, &linked).unwrap();
+        let arguments = Rust.recipe(&unit, &Tools::default()).compile.unwrap().argv;
+        assert!(arguments.iter().all(|argument| !argument.contains("missing") && !argument.contains("extern")));
+    }
 }

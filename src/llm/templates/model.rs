@@ -107,7 +107,7 @@ fn answer(spaces: &Mutex<Spaces>, request: &ChatRequest) -> Result<ChatReply, Mo
         return Err(ModelError::NothingToSay(format!("templates cannot {} without a program", request.purpose)));
     };
     if program.language != Language::Python {
-        return Err(ModelError::NothingToSay(format!("templates does not know {}", program.language)));
+        return Err(ModelError::NothingToSay(format!("templates does not know {}", program.language.title())));
     }
     let mut ordered: Ordered = Vec::new();
     if request.purpose == Purpose::Draft {

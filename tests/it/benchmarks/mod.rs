@@ -2,6 +2,7 @@
 
 mod bad_files;
 mod example_tasks;
+mod languages;
 mod public_data;
 mod task_files;
 

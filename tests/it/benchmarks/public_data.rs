@@ -30,7 +30,7 @@ fn every_benchmark_loads_its_folder_and_every_task_has_tests() {
             assert!(problem.reference.is_some() && task.entry_point.is_some(), "{}", task.id);
         }
     }
-    assert_eq!(BENCHMARKS.len(), 4);
+    assert_eq!(BENCHMARKS.len(), 5);
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn loaded(text: &str) -> Problem {
 }
 
 /// What the file is refused with, its path written as `FILE`.
-fn refusal(text: impl AsRef<[u8]>) -> String {
+pub fn refusal(text: impl AsRef<[u8]>) -> String {
     let (_dir, path) = written(text);
     let error = load_task(&path).err().expect("a mistake");
     error.to_string().replace(&path.display().to_string(), "FILE")

@@ -1,16 +1,21 @@
 //! Programs of every language in the sandbox: verdicts by assertion, whole programs, and what compilers say.
 
 mod cpp;
+mod go;
+mod java;
+mod javascript;
+mod references;
+mod rust;
 
 use std::sync::Arc;
 
 use rolecall::{
-    domain::{IoCase, Language, OutputRule, Program, TestSuite},
+    domain::{IoCase, Language, OutputRule, Program, TestSuite, Verdict},
     languages::{Toolchain, toolchain},
     sandbox::Job,
 };
 
-use super::sandbox::{Alone, alone};
+use super::sandbox::{Alone, alone, assert_at_rest, judge};
 
 /// A sandbox with one slot for `language`, and the right to be alone.
 pub(crate) async fn sandbox(language: Language) -> Alone {
@@ -43,4 +48,19 @@ fn job(language: Language, program: &str, entry_point: Option<&str>, tests: Test
         preamble: None,
         limits: tools(language).limits(),
     }
+}
+
+/// Judges programs against the same tests, one after another: each verdict is that expected, an honest program still
+/// passes afterwards, and nothing is left behind. Gives what did not come out so.
+pub(crate) async fn surprises(language: Language, tests: &str, honest: &str, cases: &[(Verdict, &str)]) -> Vec<String> {
+    let sandbox = sandbox(language).await;
+    let mut surprises = Vec::new();
+    for (expected, program) in cases.iter().chain([&(Verdict::Passed, honest)]) {
+        let judgement = judge(&sandbox, &tested(language, program, "f", tests)).await;
+        if judgement.verdict != *expected {
+            surprises.push(format!("{expected:?} expected of {program}\n{judgement:#?}"));
+        }
+    }
+    assert_at_rest().await;
+    surprises
 }

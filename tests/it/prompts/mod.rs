@@ -1,6 +1,7 @@
 //! Code extraction from replies, and the prompts that are shipped.
 
 mod extraction;
+mod languages;
 mod rendering;
 mod shipped;
 

@@ -7,6 +7,8 @@ const runHere = uncurried(Script.prototype.runInThisContext);
 const { exit } = process;
 const leave = exit.bind(process);
 
+const NAME = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
+
 /** The program, and what the tests hold of it. */
 class Candidate {
   constructor(job, channel) {
@@ -42,7 +44,8 @@ class Candidate {
       script = new Script(this.job.source, { filename: "program.js" });
     } catch (error) {
       const line = matchIn(/^program\.js:(\d+)/, `${error.stack}`);
-      return { compile: wellFormed(`${error.name}: ${error.message}${line === null ? "" : ` (line ${line[1]})`}`) };
+      const place = line === null ? "" : ` (line ${line[1]})`;
+      return { compile: wellFormed(`${error.name}: ${slice(error.message, 0, 2000)}${place}`) };
     }
     try {
       runHere(script);
@@ -54,7 +57,7 @@ class Candidate {
 
   /** What the program calls by this name at its top, or exports. */
   named(name) {
-    if (matchIn(/^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u, name) === null) throw new ReferenceError(`${name} is no name`);
+    if (matchIn(NAME, name) === null) throw new ReferenceError(`${name} is no name`);
     const { exports } = this.module;
     if (runHere(new Script(`typeof ${name} === "undefined"`))) {
       if (exports !== null && (typeof exports === "object" || typeof exports === "function")) {
@@ -73,7 +76,7 @@ class Candidate {
       const callback = mapGet(this.given, value);
       if (callback !== undefined) return ["cb", callback];
       const name = mapGet(BUILT_IN, value);
-      return name === undefined ? this.handle(value, nameOf(value)) : ["g", name];
+      return name === undefined ? this.handle(value, nameOf(value, "function")) : ["g", name];
     }
     if (isProxy(value)) return this.handle(value, "Proxy");
     if (isPromise(value)) return this.promised(value, table);
@@ -82,7 +85,7 @@ class Candidate {
       return known || isPlain(value) ? null : this.handle(value, "Object");
     }
     const maker = prototype !== null && getOwnPropertyDescriptor(prototype, "constructor")?.value;
-    const name = typeof maker === "function" ? nameOf(maker) : "Object";
+    const name = nameOf(maker, "Object");
     if (name in this.support && isPlain(value)) return table.fields(["n", name], value);
     return table.carried(value, prototype) ?? this.handle(value, name);
   }
@@ -94,12 +97,12 @@ class Candidate {
       mapSet(this.handleNumbers, value, number);
       this.handles[number] = value;
     }
-    return ["h", number, wellFormed(name), typeof value === "function"];
+    return ["h", number, name, typeof value === "function"];
   }
 
   promised(value, table) {
     const end = mapGet(this.settled, value);
-    if (end === undefined) throw new Unsupported("a promise inside of a value cannot be compared with the tests' values");
+    if (end === undefined) throw new Unsupported("a promise inside of a value cannot be compared");
     return [end.kept ? "p" : "pr", table.put(end.value)];
   }
 
@@ -112,6 +115,10 @@ class Candidate {
       return callback;
     }
     throw new Unsupported("an argument that cannot be carried");
+  }
+
+  mayHold() {
+    return true;
   }
 
   instance(name) {
@@ -241,12 +248,6 @@ function setHidden(object, name, value) {
   defineProperty(object, name, { __proto__: null, value, writable: true, configurable: true });
 }
 
-/** The name of a function or class. */
-function nameOf(maker) {
-  const name = isProxy(maker) ? undefined : getOwnPropertyDescriptor(maker, "name")?.value;
-  return typeof name === "string" && name !== "" ? slice(name, 0, 200) : "function";
-}
-
 /** Whether an object holds nothing but values: no function, accessor or symbol, which could act where it arrives. */
 function isPlain(value) {
   const keys = ownKeys(value);
@@ -265,14 +266,14 @@ function raised(error) {
     const kind = typeof error;
     const simple = kind === "number" || kind === "boolean" || error === null;
     const base = kind === "string" || simple ? "thrown" : "Error";
-    const text = kind === "string" ? error : simple ? `${error}` : shown(error);
-    return { name: error === null ? "null" : kind, base, text: slice(wellFormed(text), 0, 2000), line: null, errno: null };
+    const text = wellFormed(slice(kind === "string" ? error : simple ? `${error}` : shown(error), 0, 2000));
+    return { name: error === null ? "null" : kind, base, text, line: null, errno: null };
   }
   const { base, name, text, line } = described(error);
   const { code, errno } = error;
-  const number = code === "ERR_WORKER_INIT_FAILED" ? 11 : typeof errno === "number" && errno < 0 ? -errno : null;
+  const number = code === "ERR_WORKER_INIT_FAILED" ? 11 : typeof errno === "number" && errno % 1 === 0 ? -errno : null;
   const memory = base === "RangeError" && matchIn(/^Array buffer allocation failed/, text) !== null;
-  return { name, base: memory ? "MemoryError" : base, text, line, errno: number !== null && number % 1 === 0 ? number : null };
+  return { name, base: memory ? "MemoryError" : base, text, line, errno: number };
 }
 
 function shown(value) {

@@ -1,9 +1,9 @@
 "use strict";
 // Values that travel between the candidate's process and the tests': JSON atoms, and a flat table of numbered objects.
 //
-// A value is null, true, false, a finite number, a string, ["i", hex] for a bigint, ["f", "nan" | "inf" | "-inf" | "-0"],
-// ["v", "undefined"], or [k]: object k of the table. The table keeps sharing, identity and cycles, and nothing nests, so
-// depth costs nothing. Whatever is used while values travel is taken before a program can replace it.
+// A value is null, true, false, a finite number, a string, ["i", hex] for a bigint, ["f", "nan" | "inf" | "-inf" |
+// "-0"], ["v", "undefined"], or [k]: object k of the table. The table keeps sharing, identity and cycles, and nothing
+// nests, so depth costs nothing. Whatever is used while values travel is taken before a program can replace it.
 const { readSync, writeSync } = require("fs");
 const { types } = require("util");
 
@@ -17,8 +17,8 @@ const { hasOwn, is: same, keys: keysOf, setPrototypeOf } = Object;
 const quote = JSON.stringify;
 const parse = JSON.parse;
 const {
-  isAnyArrayBuffer, isBooleanObject, isDate, isGeneratorObject, isMap, isNativeError, isNumberObject, isPromise, isProxy,
-  isRegExp, isSet, isStringObject, isTypedArray,
+  isAnyArrayBuffer, isBooleanObject, isDate, isGeneratorObject, isMap, isNativeError, isNumberObject, isPromise,
+  isProxy, isRegExp, isSet, isStringObject, isTypedArray,
 } = types;
 
 /** A method as a function whose first argument is what it works on. */
@@ -63,8 +63,8 @@ function classTable(classes) {
 }
 
 const BYTES = classTable([
-  Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array, Float32Array, Float64Array,
-  BigInt64Array, BigUint64Array, ArrayBuffer, Buffer,
+  Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array, Float32Array,
+  Float64Array, BigInt64Array, BigUint64Array, ArrayBuffer, Buffer,
 ]);
 const ERRORS = classTable([
   Error, TypeError, RangeError, SyntaxError, ReferenceError, EvalError, URIError, AggregateError,
@@ -121,7 +121,7 @@ function setField(object, key, value) {
   if (!defineProperty(object, key, field)) throw new Unsupported("a property that cannot be set");
 }
 
-/** Numbers objects and describes them. `owner.foreign(value, table, known)` describes what the codec does not carry itself. */
+/** Numbers objects and describes them. `owner.foreign(value, table, known)` describes what it does not carry itself. */
 class Table {
   constructor(owner, objects = []) {
     this.owner = owner;
@@ -137,6 +137,8 @@ class Table {
   put(value) {
     switch (typeof value) {
       case "string":
+        if (value.length > MAX_BYTES) throw new Unsupported("the value is too large");
+        return value;
       case "boolean":
         return value;
       case "undefined":
@@ -163,7 +165,7 @@ class Table {
   /** Descriptions of all objects from `start` on, including those that describing them adds. */
   rows(start = 0) {
     const rows = bare([]);
-    while (start + rows.length < this.objects.length) rows[rows.length] = this.describe(this.objects[start + rows.length], false);
+    for (let at = 0; start + at < this.objects.length; at++) rows[at] = this.describe(this.objects[start + at], false);
     return rows;
   }
 
@@ -271,26 +273,33 @@ function bytesOf(value) {
 function described(error) {
   let base = null;
   for (let at = error; at !== null && base === null; at = getPrototypeOf(at)) base = classNamed(ERRORS, at);
-  const read = (key) => {
+  const read = (key, most) => {
     try {
-      return wellFormed(`${error[key]}`);
+      return wellFormed(slice(`${error[key]}`, 0, most));
     } catch {
       return "";
     }
   };
-  let name = read("name");
+  let name = read("name", 200);
   if (name === base || name === "") {
     // Most classes of errors leave the name as it is; the class says more.
-    const maker = read("constructor") && error.constructor;
-    if (typeof maker === "function" && typeof maker.name === "string" && maker.name !== "") name = wellFormed(maker.name);
+    const prototype = getPrototypeOf(error);
+    name = nameOf(prototype === null ? null : getOwnPropertyDescriptor(prototype, "constructor")?.value, name);
   }
-  const line = matchIn(/program\.js:(\d{1,9})/, read("stack"));
+  const line = matchIn(/program\.js:(\d{1,9})/, read("stack", 100_000));
   return {
     base: base ?? "Error",
-    name: slice(name || "Error", 0, 200),
-    text: slice(read("message"), 0, 2000),
+    name: name || "Error",
+    text: read("message", 2000),
     line: line === null ? null : +line[1],
   };
+}
+
+/** The name of a function or class. */
+function nameOf(maker, otherwise) {
+  if (typeof maker !== "function" || isProxy(maker)) return otherwise;
+  const name = getOwnPropertyDescriptor(maker, "name")?.value;
+  return typeof name === "string" && name !== "" ? wellFormed(slice(name, 0, 200)) : otherwise;
 }
 
 /** Text without halves of characters, which not every reader of JSON takes. */

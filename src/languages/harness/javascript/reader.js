@@ -24,7 +24,8 @@ class Reader {
     for (let at = 0; at < numbers.length; at++) this.build(numbers[at]);
     for (let at = 0; at < changed.length; at++) {
       const [number, row] = changed[at];
-      if (!(number >= 0 && number < start) || !isOneOf(MUTABLE, row[0])) throw new Unsupported("only mutable values can change");
+      const known = number >= 0 && number < start;
+      if (!known || !isOneOf(MUTABLE, row[0])) throw new Unsupported("only mutable values can change");
       numbers[numbers.length] = number;
       mapSet(this.rows, number, row);
     }
@@ -37,8 +38,8 @@ class Reader {
   get(ref) {
     if (!isArray(ref)) return ref;
     if (ref.length === 1) {
-      const value = this.objects[ref[0]];
-      if (value === NOTHING || (value === undefined && !(ref[0] in this.objects))) throw new Unsupported("a reference to nothing");
+      const value = ref[0] >= 0 && ref[0] < this.objects.length ? this.objects[ref[0]] : NOTHING;
+      if (value === NOTHING) throw new Unsupported("a reference to nothing");
       return value;
     }
     switch (ref[0]) {
@@ -178,7 +179,14 @@ class Reader {
   fillFields(value, row, from) {
     const old = keysOf(value);
     for (let at = 0; at < old.length; at++) delete value[old[at]];
-    for (let at = from; at < row.length; at += 2) setField(value, `${row[at]}`, this.get(row[at + 1]));
+    for (let at = from; at < row.length; at += 2) {
+      const key = `${row[at]}`;
+      const item = this.get(row[at + 1]);
+      if (typeof item === "function" && !this.owner.mayHold(value, key)) {
+        throw new Unsupported("a value with a function of its own cannot be compared with the tests' values");
+      }
+      setField(value, key, item);
+    }
   }
 }
 
@@ -188,7 +196,9 @@ const TOLD = new WeakMap();
 /** An error of the other process as one of the same name and nearest built-in class. */
 function rebuilt(told) {
   const { base, name, text } = told;
-  if (base === "thrown") return { string: text, number: Number(text), boolean: text === "true", null: null }[name];
+  if (base === "thrown") {
+    return { __proto__: null, string: text, number: Number(text), boolean: text === "true", null: null }[name];
+  }
   let kind = base in ERRORS ? ERRORS[base].kind : Error;
   if (name !== base) {
     kind = { [name]: class extends kind {} }[name];
@@ -202,7 +212,11 @@ function rebuilt(told) {
 /** Says of a text of the task's what it defines, by names of functions, classes and variables that stand in it. */
 function definitions(text, file) {
   const names = new Set();
-  for (const [, name] of text.matchAll(/\b(?:class|function\s*\*?|const|let|var)\s+([A-Za-z_$][\w$]*)/g)) names.add(name);
+  const declared = /\b(?:class|function\s*\*?|const|let|var)\s+([A-Za-z_$][\w$]*)/g;
+  for (const [, name] of text.matchAll(declared)) names.add(name);
+  for (const [, pattern] of text.matchAll(/\b(?:const|let|var)\s*([{[][^=;]*)=/g)) {
+    for (const [name] of pattern.matchAll(/[A-Za-z_$][\w$]*(?!\s*:|[\w$])/g)) names.add(name);
+  }
   const pairs = [...names].map((name) => `[${quote(name)}, typeof ${name} === "undefined" ? undefined : ${name}]`);
   const whole = `(() => {${text}\n;return [${pairs.join(", ")}];})()`;
   const { Script } = require("vm");

@@ -1,6 +1,9 @@
 /** Names of the candidate's objects, by the proxies that stand for them in the tests' process. */
 const REMOTES = new WeakMap();
 
+/** Names of methods that the language calls without being told to. */
+const IMPLICIT = [...Object.getOwnPropertyNames(Object.prototype), "toJSON", "then"];
+
 const leave = process.exit.bind(process);
 
 /** The side of a run that asks the candidate. */
@@ -8,7 +11,8 @@ class Asking extends Run {
   /** A function, class or object that lives in the candidate's process. */
   remote(on, name, callable) {
     const target = callable ? function () {} : {};
-    Object.defineProperty(target, inspect.custom, { value: () => (callable ? `[Function: ${name}]` : `<${name} object>`) });
+    const text = callable ? `[Function: ${name}]` : `<${name} object>`;
+    Object.defineProperty(target, inspect.custom, { value: () => text });
     const opaque = () => {
       throw this.opaque(name);
     };
@@ -47,13 +51,13 @@ class Asking extends Run {
 
   opaque(remote) {
     const name = remote.name ?? remote;
-    return this.halt("unsupported_return", `an object of the program's own type ${name} cannot be compared with the tests' values`);
+    const kind = `an object of the program's own type ${name}`;
+    return this.halt("unsupported_return", `${kind} cannot be compared with the tests' values`);
   }
 
   /** Fails the assertions at work at once, whatever the tests do with the exception that is given back. */
   halt(verdict, message) {
     if (this.quiet) return new Unsupported(message);
-    this.gone = [verdict, message];
     for (const number of this.concerned()) this.fail(number, verdict, message);
     return new Halted(verdict, message);
   }
@@ -95,14 +99,15 @@ class Asking extends Run {
       reader.add(table.objects.length, reply.rows, reply.changed);
       return reader.get(reply.ok);
     } catch (error) {
-      throw this.halt("unsupported_return", error instanceof Unsupported ? error.message : `a malformed value: ${error.name}`);
+      const message = error instanceof Unsupported ? error.message : `a malformed value: ${error.name}`;
+      throw this.halt("unsupported_return", message);
     }
   }
 
   /** Sends a request and gives the judge's reply. */
   exchange(number, request) {
     const line = lineOf(request);
-    if (line.length > MAX_BYTES) throw this.halt("unsupported_return", "the values are too large to be given back to the program");
+    if (line.length > MAX_BYTES) throw this.halt("unsupported_return", "the values are too large for the program");
     // The header is for the judge alone; the second line goes to the candidate as it is.
     const header = { call: number, at: this.at(), passed: this.passed.size, failed: this.failed.size };
     this.channel.send(header);
@@ -157,7 +162,7 @@ class Asking extends Run {
         if (!this.handles.has(row[1])) this.handles.set(row[1], this.remote(row[1], `${row[2]}`, row[3] === true));
         return this.handles.get(row[1]);
       case "cb":
-        if (row[1] in this.given) return this.given[row[1]];
+        if (row[1] >= 0 && row[1] < this.given.length) return this.given[row[1]];
         break;
       case "p":
         return this.answer(Answer.resolve(reader.get(row[1])));
@@ -171,6 +176,11 @@ class Asking extends Run {
     Promise.prototype.then.call(answer, undefined, () => {}); // One that nobody awaits is judged when the tests end.
     this.answers.push({ answer, at: this.concerned() });
     return answer;
+  }
+
+  /** Whether an object may have a function under this name: none that the language calls by itself. */
+  mayHold(object, key) {
+    return !isArray(object) && !IMPLICIT.includes(key);
   }
 
   instance(name) {

@@ -40,7 +40,6 @@ class Run {
     this.passed = new Set();
     this.failed = new Set();
     this.asked = this.askedBefore = this.askedHalfway = 0;
-    this.gone = null;
     this.last = undefined;
     this.quiet = false;
     this.poisoned = new Map();
@@ -127,7 +126,6 @@ class Run {
   begin(number) {
     if (this.failed.has(number)) return false;
     this.current = number;
-    this.gone = null;
     this.last = undefined;
     this.askedBefore = this.askedHalfway = this.asked;
     return true;
@@ -156,7 +154,7 @@ class Run {
   }
 
   end(number, right, shown) {
-    if (this.gone !== null || this.failed.has(number)) return this.fail(number, ...(this.gone ?? []));
+    if (this.failed.has(number)) return;
     if (right) {
       if (!this.passed.has(number)) {
         this.passed.add(number);
@@ -192,7 +190,6 @@ class Run {
 
   /** Verdict and message that an exception means. */
   word(error) {
-    if (this.gone !== null) return this.gone;
     if (error instanceof Halted) return [error.verdict, error.message];
     const told = TOLD.get(error);
     if (told === undefined && error instanceof ReferenceError) {
@@ -226,7 +223,8 @@ class Run {
       this.lookUps.push({ name, script: new Script(name) });
     }
     const require = createRequire("/tmp/tests.js");
-    for (const [name, value] of Object.entries({ require, module: { exports: {} }, assert, __rolecall: this })) setGlobal(name, value);
+    const given = { require, module: { exports: {} }, assert, __rolecall: this };
+    for (const name of keysOf(given)) setGlobal(name, given[name]);
     for (const [name, value] of definitions(preamble ?? "", "prompt.js")) setGlobal(name, value);
     if (entry) setGlobal(entry, this.remote(entry, entry, true));
     for (const name of this.suite.names) {
@@ -252,8 +250,7 @@ class Run {
 
   async playAll(scripts) {
     for (const { script, line, names } of scripts) {
-      this.gone = null;
-      try {
+        try {
         const value = script.runInThisContext();
         if (isPromise(value)) await value;
       } catch (error) {
@@ -278,7 +275,8 @@ class Run {
     for (const name of names) this.poisoned.set(name, [verdict, message]);
     if (error instanceof Halted) return; // Its assertions were charged when it was thrown.
     const lines = linesOf(error);
-    for (const number of this.keptFromRunning(lines.length > 0 ? lines : [line], line)) this.fail(number, verdict, message);
+    const kept = this.keptFromRunning(lines.length > 0 ? lines : [line], line);
+    for (const number of kept) this.fail(number, verdict, message);
   }
 
   /** The assertions that a call is made for: the one at work, or those that follow the calling line. */
@@ -348,7 +346,10 @@ const COMPARISONS = {
   ">": (a, b) => a > b,
   ">=": (a, b) => a >= b,
 };
-for (const name of ["equal", "notEqual", "strictEqual", "notStrictEqual", "deepEqual", "notDeepEqual", "deepStrictEqual", "notDeepStrictEqual"]) {
+for (const name of [
+  "equal", "notEqual", "strictEqual", "notStrictEqual", "deepEqual", "notDeepEqual", "deepStrictEqual",
+  "notDeepStrictEqual",
+]) {
   COMPARISONS[name] = (a, b) => outcome(() => assert[name](a, b));
 }
 const SIGNS = {
@@ -363,7 +364,8 @@ function spreads(value) {
   for (let seen = 0; waiting.length > 0; ) {
     const item = waiting.pop();
     if (typeof item !== "object" || item === null || REMOTES.has(item)) continue;
-    const parts = isMap(item) ? [...item].flat() : isSet(item) ? [...item] : isTypedArray(item) ? [] : Object.values(item);
+    const held = isMap(item) ? [...item].flat() : isSet(item) ? [...item] : Object.values(item);
+    const parts = isTypedArray(item) ? [] : held;
     seen += parts.length;
     if (seen > MAX_SHOWN_ITEMS) return true;
     for (const part of parts) waiting.push(part);

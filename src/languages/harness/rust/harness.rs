@@ -81,9 +81,10 @@ struct State {
     nonce: String,
     mask: Vec<u8>,
     canary: Option<usize>,
-    current: Option<usize>,
-    reported: Vec<bool>,
+    /// Assertions at work, the innermost last.
+    at: Vec<usize>,
     ended: Vec<bool>,
+    reports: usize,
     place: Option<u32>,
 }
 
@@ -124,9 +125,9 @@ fn say(word: &str, index: Option<usize>, fields: &[Option<String>]) {
 
 fn ended(word: &str, index: usize, fields: &[Option<String>]) {
     with(|state| {
-        state.current = None;
-        state.reported[index] = true;
+        state.at.pop();
         state.ended[index] = true;
+        state.reports += 1;
     });
     say(word, Some(index), fields);
 }
@@ -136,7 +137,7 @@ pub fn begin(index: usize) -> bool {
     let is_open = with(|state| {
         let is_open = state.mask[index] != b'1' && !state.ended[index];
         if is_open {
-            state.current = Some(index);
+            state.at.push(index);
         }
         is_open
     });
@@ -152,15 +153,19 @@ pub fn is_canary(index: usize) -> bool {
 
 /// Runs what an assertion computes.
 pub fn assertion(run: impl FnOnce()) {
+    let depth = with(|state| state.at.len());
     if let Err(panic) = catch_unwind(AssertUnwindSafe(run)) {
-        raised(panic_text(panic));
+        raised(depth - 1, panic_text(panic));
     }
 }
 
-fn raised(text: String) {
-    match with(|state| state.current.take()) {
-        Some(index) => ended("raised", index, &[Some(text)]),
-        None => say("raised", None, &[Some(text)]),
+/// Says of every assertion at work from a depth on that it was left, or that statements outside of any were.
+fn raised(depth: usize, text: String) {
+    if with(|state| state.at.is_empty()) {
+        return say("raised", None, &[Some(text)]);
+    }
+    while let Some(index) = with(|state| state.at.get(depth..).and_then(|inner| inner.last().copied())) {
+        ended("raised", index, &[Some(text.clone())]);
     }
 }
 
@@ -196,11 +201,10 @@ impl<T, E: Debug> Outcome for Result<T, E> {
 }
 
 pub fn test<T: Outcome>(run: fn() -> T) {
-    with(|state| state.current = None);
     match catch_unwind(AssertUnwindSafe(|| run().error())) {
         Ok(None) => {}
-        Ok(Some(error)) => raised(error),
-        Err(panic) => raised(panic_text(panic)),
+        Ok(Some(error)) => raised(0, error),
+        Err(panic) => raised(0, panic_text(panic)),
     }
 }
 
@@ -284,10 +288,9 @@ pub fn compared<L: ?Sized, R: ?Sized>(
     texts: impl FnOnce() -> (Option<String>, Option<String>),
 ) {
     let (left, right) = (type_of(values.0), type_of(values.1));
-    for (name, other) in [(left, right), (right, left)] {
+    for name in [left, right] {
         let has_own = OWN.iter().any(|own| name.contains(own));
         if !is_plain(name) || (has_own && left != right) {
-            let _ = other;
             let letters: String = name.chars().take(MAX_LETTERS).collect();
             return ended("unsupported", index, &[Some(letters)]);
         }
@@ -312,8 +315,8 @@ pub fn holds(index: usize, holds: bool) {
 
 fn passed(index: usize) {
     with(|state| {
-        state.current = None;
-        state.reported[index] = true;
+        state.at.pop();
+        state.reports += 1;
     });
     say("passed", Some(index), &[]);
 }
@@ -332,9 +335,9 @@ pub extern "C" fn main(_: i32, _: *const *const u8) -> i32 {
         nonce: text(nonce),
         mask: mask.to_vec(),
         canary: text(canary).parse().ok(),
-        current: None,
-        reported: mask.iter().map(|_| false).collect(),
+        at: Vec::new(),
         ended: mask.iter().map(|_| false).collect(),
+        reports: 0,
         place: None,
     });
     let usual = ::std::panic::take_hook();
@@ -345,7 +348,7 @@ pub extern "C" fn main(_: i32, _: *const *const u8) -> i32 {
     }));
     crate::rolecall_preamble_SUFFIX::rolecall_tests_SUFFIX::rolecall_run_SUFFIX();
     let _ = ::std::io::Write::flush(&mut ::std::io::stdout());
-    let count = with(|state| state.reported.iter().filter(|reported| **reported).count());
+    let count = with(|state| state.reports);
     say("done", Some(count), &[]);
     end(0)
 }
