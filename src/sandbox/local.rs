@@ -110,7 +110,7 @@ impl LocalSandbox {
     async fn execute(&self, job: &Job, cancel: &CancellationToken) -> Result<Judgement, SandboxError> {
         let mut loan = self.borrow(job.program.language, cancel).await?;
         let started = Instant::now();
-        let hidden = loan.hall.tools.readable.clone();
+        let hidden = [loan.hall.tools.readable.as_slice(), &loan.slot.ready.directories].concat();
         let outcome = run(&mut loan, job, cancel, &hidden).await?;
         let protocol = match (&*job.tests, loan.hall.toolchain.testing()) {
             (TestSuite::Assertions { .. }, Testing::Linked(_)) => Protocol::InProcess,

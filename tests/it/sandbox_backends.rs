@@ -15,7 +15,7 @@ fn launcher() -> PathBuf {
 }
 
 /// How a machine that lacks a backend says so.
-const LACKING: [&str; 3] =
+pub(crate) const LACKING: [&str; 3] =
     ["bwrap is not on the path", "the kernel has no Landlock", "creating a user name space failed"];
 
 /// A sandbox of this backend, where this machine has it.

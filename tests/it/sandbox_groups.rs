@@ -103,11 +103,9 @@ for _ in range(40):
                     one.send(held[:1 << 14])
             except OSError:
                 pass
-        time.sleep(0.3)
-        os._exit(0)
+        time.sleep(60)
     children.append(child)
-for child in children:
-    os.waitpid(child, 0)
+os.wait()
 os._exit(0)
 "#;
     let mut job = io(program, "", "");

@@ -76,6 +76,8 @@ pub(in crate::sandbox) struct Ready {
     pub(in crate::sandbox) landlock: i32,
     /// The control groups of the first server.
     pub(in crate::sandbox) groups: Groups,
+    /// Directories that stand for `/tmp`, whose names programs may print.
+    pub(in crate::sandbox) directories: Vec<PathBuf>,
     /// The servers' processes as the launcher sees them.
     pub(in crate::sandbox) servers: Vec<i32>,
 }

@@ -47,8 +47,8 @@ fn run(mut control: UnixStream) -> io::Result<()> {
     let reply = match start(&plan, servers, &mut started) {
         Ok(()) => {
             let servers = started.servers.iter().map(|(server, _)| server.as_raw_nonzero().get()).collect();
-            let (backend, groups) = (plan.backend, started.groups.clone());
-            Reply::Ready(Ready { backend, landlock: landlock::version(), groups, servers })
+            let (groups, directories) = (started.groups.clone(), started.directories.clone());
+            Reply::Ready(Ready { backend: plan.backend, landlock: landlock::version(), groups, directories, servers })
         }
         Err(reason) => Reply::Refused(reason),
     };
@@ -150,7 +150,7 @@ fn start(plan: &Plan, sockets: Vec<OwnedFd>, started: &mut Started) -> Result<()
     let identity = |number: u32| drops.then(|| 60_000 - 4_000 * (number % 8) + own % 4_000);
     for ((number, part), control) in (0..).zip(&plan.servers).zip(sockets) {
         if plan.backend == Backend::Reduced {
-            let directory = std::env::temp_dir().join(format!("rolecall-{own}-{number}"));
+            let directory = std::env::temp_dir().join(format!("rolecall-{}", uuid::Uuid::new_v4().simple()));
             make_directory(&directory, identity(number))
                 .map_err(|error| format!("making a private directory failed ({error})"))?;
             started.directories.push(directory.clone());
