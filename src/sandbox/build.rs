@@ -108,7 +108,8 @@ async fn in_a_box(
     let files = Pack::of(&unit.files).map_err(failed("packing files"))?;
     let kept = Pack::empty().map_err(failed("packing files"))?;
     let keep = Some((keep, &kept));
-    let launch = Launch { command, files: &files, keep, talks: false, limits, cpu_ms: limits.process_cpu_ms };
+    let launch =
+        Launch { command, attempt: None, files: &files, keep, talks: false, limits, cpu_ms: limits.process_cpu_ms };
     let stdin = File::open("/dev/null").map_err(failed("opening /dev/null"))?;
     let outputs = Outputs::Captured([&streams.stdout, &streams.stderr]);
     let mut process = Process::spawn(server, &launch, stdin.into(), outputs).await?;

@@ -145,7 +145,8 @@ impl LinkedRun<'_> {
         let limits = &self.job.limits;
         let open = decided.iter().filter(|decided| !**decided).count() as u64;
         let cpu_ms = 2 * limits.process_cpu_ms.max(limits.test_cpu_ms * open.max(1));
-        let launch = Launch { command: &built.run, files: &built.files, keep: None, talks: true, limits, cpu_ms };
+        let launch =
+            Launch { command: &built.run, attempt: None, files: &built.files, keep: None, talks: true, limits, cpu_ms };
         let stdin = File::open("/dev/null").map_err(failed("opening /dev/null"))?;
         let captures = [&outcome.streams.stdout, &outcome.streams.stderr];
         let mut process =
