@@ -18,6 +18,7 @@ mod build;
 mod cache;
 mod capture;
 mod compiler;
+mod diagnostics;
 mod groups;
 mod interpreter;
 mod job;

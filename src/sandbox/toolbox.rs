@@ -41,6 +41,7 @@ pub(super) async fn find(toolchain: &dyn Toolchain) -> Result<Tools, SandboxErro
         tools.programs.insert(wanted.name, path);
         tools.versions.insert(wanted.name, version);
     }
+    readable.extend(toolchain.beside(&tools));
     tools.readable = outermost(readable);
     if let Some(preparation) = toolchain.preparation(&tools) {
         let optional = preparation.optional;
