@@ -106,7 +106,7 @@ mod tests {
         fs::write(directory.join("a/b/c"), "x").unwrap();
         symlink(&kept, directory.join("link")).unwrap();
         symlink(folder.path(), directory.join("a/up")).unwrap();
-        fs::set_permissions(directory.join("a"), Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(directory.join("a"), Permissions::from_mode(0o000)).unwrap();
         clear(&directory).unwrap();
         assert_eq!(fs::read_dir(&directory).unwrap().count(), 0);
         assert!(kept.exists());
