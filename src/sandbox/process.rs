@@ -186,7 +186,7 @@ impl Process {
             Given::Box(launch) => server.bound(launch.limits, BOX_SERVERS)?,
         };
         let pid = server.fork(request, &descriptors).await?;
-        // It waits for its job, or its server keeps it until we say so: its id is still its own.
+        // It waits for its job, or its server for our word, so its id is still its own.
         let handle = pidfd_open(pid, PidfdFlags::empty()).map_err(|error| failed("opening a process")(error.into()))?;
         let boxed = matches!(given, Given::Box(_));
         if boxed {

@@ -171,14 +171,14 @@ impl ForkServer {
         pid.and_then(Pid::from_raw).ok_or_else(|| SandboxError::Harness(format!("no process id: {line}")))
     }
 
+    /// Tells a server of boxes that the process it started may be waited for.
+    pub(super) async fn acknowledge(&mut self) -> Result<(), SandboxError> {
+        self.control.send(b"\n").await.map_err(failed("acknowledging a process"))
+    }
+
     /// Sets the limits of its control groups for the next process; it and `servers` of ours are what they count.
     pub(super) fn bound(&mut self, limits: &Limits, servers: u32) -> Result<Evidence, SandboxError> {
         self.groups.bound(limits, tmp_bytes(limits), servers).map_err(failed("setting the limits of a control group"))
-    }
-
-    /// Tells a server of boxes that its process is held by a handle and may be let go.
-    pub(super) async fn acknowledge(&mut self) -> Result<(), SandboxError> {
-        self.control.send(b"k").await.map_err(failed("talking to a server of boxes"))
     }
 
     /// Forks children that have nothing to do, until every further one starts from the same memory: then addresses, and

@@ -72,8 +72,10 @@ impl Boxes {
                 // The report ends with its writer, with which the whole box ends.
                 let mut said = String::new();
                 BufReader::new(result).read_line(&mut said)?;
-                // Until the other side has a handle on the process its id must stay its own.
-                self.control.read_exact(&mut [0])?;
+                // Until the other side has a hold of the process, its id must stay its own.
+                if self.control.read(&mut [0])? == 0 {
+                    return Ok(false);
+                }
                 let status = wait(pid)?;
                 turns::sweep(&self.apart)?;
                 if said.is_empty() {
