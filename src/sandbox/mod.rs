@@ -5,7 +5,8 @@
 //! process of name spaces of its own; the other forks runs of the tests (`python/tester.py`). `assertions` relays between a
 //! candidate and the tests: the candidate gets its text and the inputs of its calls, never an expected value, and its
 //! answers reach the tests as plain values (`python/codec.py`), so nothing that it does can make an assertion hold.
-//! `programs` runs whole programs on standard input and output, one process a case, and compares here. `process` bounds
+//! `programs` runs whole programs on standard input and output, one process a case, and compares here, or has a checker of
+//! the task say (`checking`), which runs where tests do. `process` bounds
 //! every step of a candidate from outside; what happened becomes a word in `verdicts` and `tally`.
 //!
 //! Only results of assertions and comparisons decide. Exit codes, exceptions and whatever else comes from the candidate's
@@ -16,6 +17,7 @@ mod boxes;
 mod build;
 mod cache;
 mod capture;
+mod checking;
 mod compiler;
 mod interpreter;
 mod job;
@@ -79,6 +81,12 @@ pub enum SandboxError {
     /// Something that cannot happen unless the harness is broken.
     #[error("the sandbox harness failed: {0}")]
     Harness(String),
+    /// The checker of a task failed: the task is at fault, whatever the candidate printed.
+    #[error("the task's checker failed: {reason}")]
+    Checker {
+        /// The exception, or what it gave instead of an answer.
+        reason: String,
+    },
     /// The conversation ended while the program ran; it was killed.
     #[error("cancelled")]
     Cancelled,

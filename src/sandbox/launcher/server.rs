@@ -14,6 +14,7 @@ use super::filter;
 use super::landlock;
 use super::plan::{Part, Plan};
 use super::view;
+use crate::languages::PYTHON_HASH_SEED;
 use crate::sandbox::sys::{self, Side};
 
 /// What a server may keep of the launcher's powers. A number is the identity to take where there is one to take.
@@ -157,7 +158,8 @@ impl Server<'_> {
             .arg(settings.to_string())
             .env_clear()
             .envs(ENVIRONMENT)
-            .envs([("PYTHONHASHSEED", "0"), ("PYTHONDONTWRITEBYTECODE", "1")])
+            .env("PYTHONHASHSEED", PYTHON_HASH_SEED.to_string())
+            .env("PYTHONDONTWRITEBYTECODE", "1")
             .stdin(Stdio::from(control))
             .stdout(Stdio::null());
         Ok(command)

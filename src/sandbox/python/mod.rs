@@ -14,12 +14,13 @@ pub(in crate::sandbox) fn candidate_server() -> String {
     .join("\n")
 }
 
-/// The server that forks test runs.
+/// The server that forks test runs and checkers.
 pub(in crate::sandbox) fn test_server() -> String {
     [
         include_str!("codec.py"),
         include_str!("forkserver.py"),
         include_str!("suite.py"),
+        include_str!("checker.py"),
         include_str!("tester.py"),
         "serve_tests()\n",
     ]

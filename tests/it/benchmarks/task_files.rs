@@ -120,6 +120,7 @@ fn every_key_reaches_the_task() {
         timeouts: TimeoutPolicy::All,
         compile_cpu_ms: 9000,
         compile_memory_bytes: 1 << 30,
+        calibrated: false,
     };
     assert_eq!(task.limits, limits);
     assert_eq!(problem.scored_on(), ScoredOn::Hidden);
@@ -137,7 +138,7 @@ fn the_examples_in_the_documents_load() {
 fn stdin_and_stdout_tasks_need_no_entry_point() {
     let problem = loaded(IO);
     let TestSuite::Io { cases, rule } = problem.task.visible.as_ref() else { panic!("io expected") };
-    assert_eq!((cases.len(), *rule), (1, OutputRule::Exact));
+    assert_eq!((cases.len(), rule), (1, &OutputRule::Exact));
     assert_eq!(problem.hidden.as_ref().unwrap().reveal().len(), 2);
     assert_eq!(problem.task.limits, Limits::default());
     let all = FeedbackSet::All.apply(problem);
