@@ -3,7 +3,7 @@
 use std::{fs, sync::Arc};
 
 use rolecall::{
-    domain::{IoCase, Language, OutputRule, Program, TestSuite, Tolerance, Verdict},
+    domain::{IoCase, Language, OutputRule, TestSuite, Tolerance, Verdict},
     sandbox::{Job, Sandbox, SandboxError},
 };
 use serde_json::Value;
@@ -90,12 +90,12 @@ async fn e15_a_checker_says_why_and_never_sees_a_program_that_failed() {
     };
     assert_eq!(outcome("print('seven')\n", CHECKER).await, (Verdict::Wrong, Some("not a digit".to_owned())));
     assert_eq!(outcome("print(0)\n", CHECKER).await, (Verdict::Passed, None));
-    let yes = "def check(stdin, stdout):\n    return True\n";
-    let (verdict, message) = outcome("print(0)\nraise ValueError('late')\n", yes).await;
+    let never = "def check(stdin, stdout):\n    raise AssertionError('asked')\n";
+    let (verdict, message) = outcome("print(0)\nraise ValueError('late')\n", never).await;
     assert_eq!((verdict, message.as_deref()), (Verdict::Crashed, Some("ValueError: late (line 2 of the program)")));
-    assert_eq!(outcome("import os\nos._exit(3)\n", yes).await.0, Verdict::Crashed);
+    assert_eq!(outcome("import os\nos._exit(3)\n", never).await.0, Verdict::Crashed);
     let no_text = "import sys\nsys.stdout.buffer.write(b'\\xff')\n";
-    assert_eq!(outcome(no_text, yes).await, (Verdict::Wrong, None));
+    assert_eq!(outcome(no_text, never).await, (Verdict::Wrong, None));
     // Each output meets the checker as it was written.
     let once = "seen = []\ndef check(stdin, stdout):\n    seen.append(stdout)\n    return len(seen) == 1\n";
     let job = ruled(Language::Python, "print(1)\n", &[("", ""), ("", "")], OutputRule::Checker(once.into()));
@@ -132,19 +132,38 @@ async fn e15_a_checker_that_fails_is_never_the_candidates_fault() {
     );
 }
 
+/// Counts the texts that hold the word of [`e15_a_candidate_cannot_find_the_checker`] among all that a process reaches.
+const SPY: &str = "
+import gc, os, sys
+halves = ['SENTI', 'NEL_OF_CHECKER']
+def holds(text):
+    return isinstance(text, str) and ''.join(halves) in text
+found = 0
+for one in gc.get_objects():
+    try:
+        found += sum(map(holds, one.values() if isinstance(one, dict) else one if isinstance(one, (list, tuple)) else ()))
+    except Exception:
+        pass
+frame = sys._getframe()
+while frame:
+    found += sum(map(holds, frame.f_locals.values()))
+    frame = frame.f_back
+for root, _, names in os.walk('/tmp'):
+    for name in names:
+        found += holds(open(os.path.join(root, name)).read())
+found += holds(str(sys.argv) + str(os.environ))
+print(found)
+";
+
 #[tokio::test]
 async fn e15_a_candidate_cannot_find_the_checker() {
     let sandbox = sandbox().await;
-    // Whatever can be reached from its process is searched; the checker's text would hold both halves of the word.
-    let spy = "import gc, os, sys\nword = 'SENTI' + 'NEL_OF_CHECKER'\nfound = 0\nfor one in gc.get_objects():\n    try:\n        \
-               found += isinstance(one, dict) and any(isinstance(v, str) and word in v for v in list(one.values()))\n    \
-               except Exception: pass\nfor frame in sys._current_frames().values():\n    while frame:\n        \
-               found += any(isinstance(v, str) and word in v for v in frame.f_locals.values())\n        frame = frame.f_back\n\
-               for root, _, names in os.walk('/tmp'):\n    for name in names:\n        found += word in \
-               open(os.path.join(root, name)).read()\nfound += word in str(sys.argv) + str(os.environ)\nprint(found)\n";
     let checker = "NAME = 'SENTINEL_OF_CHECKER'\ndef check(stdin, stdout):\n    return stdout == '0\\n', stdout\n";
-    let judgement = judge(&sandbox, &checked(Language::Python, spy, "", checker)).await;
+    let judgement = judge(&sandbox, &checked(Language::Python, SPY, "", checker)).await;
     assert_eq!(judgement.verdict, Verdict::Passed, "{judgement:#?}");
+    // It would find it.
+    let kept = format!("kept = ['SENTINEL' + '_OF_CHECKER']\n{SPY}");
+    assert_eq!(judge(&sandbox, &checked(Language::Python, &kept, "", checker)).await.verdict, Verdict::Wrong);
 }
 
 /// A folder with a task of the digit that is no sum, the text of `head` in it, and a program that answers right.
