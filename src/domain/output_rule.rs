@@ -77,6 +77,15 @@ mod tests {
     use super::{OutputRule, Tolerance};
 
     #[test]
+    fn e11_what_cannot_be_subtracted_is_not_near() {
+        let tolerance = Tolerance::new(0.9).unwrap();
+        assert!(tolerance.covers(1.9, 1.0) && tolerance.covers(0.9, 0.0) && tolerance.covers(19.0, 10.0));
+        assert!(!tolerance.covers(1.95, 1.0) && !tolerance.covers(0.95, 0.0) && !tolerance.covers(19.5, 10.0));
+        assert!(!tolerance.covers(f64::NAN, 1.0) && !tolerance.covers(1.0, f64::NAN));
+        assert!(!tolerance.covers(-1.7e308, 1.7e308));
+    }
+
+    #[test]
     fn rules_are_written_by_their_words_and_read_back() {
         for (rule, text) in [
             (OutputRule::Tokens, r#""tokens""#),

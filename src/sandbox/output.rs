@@ -150,6 +150,7 @@ mod tests {
             ("-inf", "inf", false),
             ("inf", "-inf", false),
             ("1e999", "3.5", false),
+            ("3.5", "1e999", false),
             ("1e999", "inf", false),
             ("inf", "1e999", false),
             ("1e999", "1e999", true),
