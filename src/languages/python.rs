@@ -4,6 +4,9 @@ use super::{
 };
 use crate::domain::{Assertion, Language};
 
+/// `PYTHONHASHSEED` of every interpreter: sets of texts have one order, in candidates and in tests. Part of every record.
+pub const PYTHON_HASH_SEED: u32 = 0;
+
 /// CPython 3, whose candidates are forked from a warm interpreter.
 pub(super) struct Python;
 
@@ -39,7 +42,7 @@ impl Toolchain for Python {
 
     fn recipe(&self, unit: &Unit, tools: &Tools) -> Recipe {
         let argv = vec![tools.program("python3"), unit.entry.clone()];
-        let env = vec![("PYTHONHASHSEED".to_owned(), "0".to_owned())];
+        let env = vec![("PYTHONHASHSEED".to_owned(), PYTHON_HASH_SEED.to_string())];
         Recipe { run: BoxCommand { argv, env, bounded_addresses: true, deep_stack: false }, ..Recipe::default() }
     }
 

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, reason = "a test may panic")]
 
 mod benchmarks;
+mod checkers;
 mod cli;
 mod cli_hostile;
 mod conversation;
