@@ -5,7 +5,7 @@ use super::{
     benchmark::problems,
     data_file::data_file,
     feedback::split,
-    joined::{entry_point, file_names, has_tests, head, id, program, tests, unknown_helpers},
+    joined::{asserts, entry_point, file_names, head, id, program, tests, unknown_helpers},
     known_faults::known_faults,
     records::{Record, read_records},
     suites::suite,
@@ -71,7 +71,7 @@ impl HumanEvalX {
             let code = tests(record, language, field)?;
             suite(language, &code, &entry_point).map_err(|error| record.test_mistake(field, &error))
         };
-        let visible = if has_tests(record, "example_test")? { Some(suite("example_test")?) } else { None };
+        let visible = if asserts(record, language)? { Some(suite("example_test")?) } else { None };
         let (visible, hidden, mut notes) = split(visible, suite("test")?);
         notes.extend(known_faults(self.name(), id));
         let helpers = unknown_helpers(language, &head, &reference, &record.code("test")?);

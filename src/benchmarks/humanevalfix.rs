@@ -5,10 +5,10 @@ use super::{
     benchmark::problems,
     data_file::data_file,
     feedback::split,
-    joined::{file_names, has_tests, head, id, program, tests},
+    joined::{asserts, file_names, head, id, program, tests},
     known_faults::known_faults,
     records::{Record, read_records},
-    suites::{listed_assertions, suite},
+    suites::suite,
 };
 use crate::{
     domain::{Language, Problem, Program, Task, TestSuite},
@@ -82,15 +82,4 @@ impl HumanEvalFix {
         };
         Ok(Problem { task: Arc::new(task), hidden, reference: Some(source(reference)), notes })
     }
-}
-
-/// Whether the visible tests of this record assert anything.
-fn asserts(record: &Record, language: Language) -> Result<bool, BenchmarkError> {
-    const FIELD: &str = "example_test";
-    if !has_tests(record, FIELD)? {
-        return Ok(false);
-    }
-    let code = tests(record, language, FIELD)?;
-    let found = listed_assertions(language, &code).map_err(|error| record.test_mistake(FIELD, &error))?;
-    Ok(!found.is_empty())
 }

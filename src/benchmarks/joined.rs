@@ -1,4 +1,6 @@
-use super::{BenchmarkError, humaneval::prompt_head, python_syntax::PythonText, records::Record};
+use super::{
+    BenchmarkError, humaneval::prompt_head, python_syntax::PythonText, records::Record, suites::listed_assertions,
+};
 use crate::{
     domain::Language,
     languages::outline::{FunctionHead, function_head, functions, mentions, outline, without_useless_imports},
@@ -98,9 +100,16 @@ pub(super) fn tests(record: &Record, language: Language, field: &str) -> Result<
     Ok(without_useless_imports(language, &format!("{}\n{more}\n{}", setup.trim(), tests.trim_start())))
 }
 
-/// Whether the field holds tests at all: some hold the word `None` instead.
-pub(super) fn has_tests(record: &Record, field: &str) -> Result<bool, BenchmarkError> {
-    Ok(record.has(field) && !matches!(record.string(field)?.trim(), "" | "None"))
+/// Whether the visible tests of this record assert anything: some are the word `None`, and one (Java/151 of HumanEval-X)
+/// computes results at which nothing looks.
+pub(super) fn asserts(record: &Record, language: Language) -> Result<bool, BenchmarkError> {
+    const FIELD: &str = "example_test";
+    if !record.has(FIELD) || matches!(record.string(FIELD)?.trim(), "" | "None") {
+        return Ok(false);
+    }
+    let code = tests(record, language, FIELD)?;
+    let found = listed_assertions(language, &code).map_err(|error| record.test_mistake(FIELD, &error))?;
+    Ok(!found.is_empty())
 }
 
 /// The function under test: the last one of `declaration` that `tests` mention, else the last one of `program`.

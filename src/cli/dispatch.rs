@@ -2,6 +2,7 @@ use clap::Parser;
 
 use super::{
     args::{Cli, TopologyVerb, Verb},
+    doctor,
     exit::{Exit, Failure},
     judge, machine, roles, run, terminal, topology, trace,
 };
@@ -50,6 +51,7 @@ fn carry_out(cli: Cli) -> Result<u8, Failure> {
         Verb::Topology(TopologyVerb::Show { file, mermaid, json }) => topology::show(&file, mermaid, json).say(),
         Verb::Topology(TopologyVerb::Diff { a, b, json }) => topology::diff(&a, &b, json).say(),
         Verb::Roles { json } => roles::list(json).say(),
+        Verb::Doctor { prepare, json } => on_actors(doctor::doctor(prepare, json))?.code(),
         Verb::Trace(verb) => trace::trace(&verb)?.code(),
     })
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::{
     conversation::ConversationRecord,
-    domain::{Judgement, ScoredOn, Spend},
+    domain::{Isolation, Judgement, ScoredOn, Spend},
 };
 
 /// `event = "conversation_finished"`.
@@ -31,6 +31,7 @@ pub struct ConversationFinished {
     calls_without_usage: u32,
     deterministic: bool,
     seconds: f64,
+    isolation: Isolation,
     trace: String,
 }
 
@@ -57,6 +58,7 @@ impl ConversationFinished {
             calls_without_usage: end.spend.calls_without_usage,
             deterministic: end.deterministic,
             seconds: seconds(end.ended_ns.saturating_sub(head.started_ns)),
+            isolation: head.isolation.clone(),
             trace: trace.display().to_string(),
         }
     }
@@ -123,6 +125,7 @@ pub struct Judged<'a> {
     verdict: &'static str,
     tests: Vec<JudgedTest<'a>>,
     suspicious: Vec<&'a str>,
+    isolation: &'a Isolation,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -139,7 +142,12 @@ struct JudgedTest<'a> {
 
 impl<'a> Judged<'a> {
     /// Of one program: its word over all suites, and each test of each suite.
-    pub fn of(task: &'a str, index: usize, verdict: &'static str, suites: &[(&'static str, &'a Judgement)]) -> Self {
+    pub fn of(
+        task: &'a str,
+        index: usize,
+        (verdict, isolation): (&'static str, &'a Isolation),
+        suites: &[(&'static str, &'a Judgement)],
+    ) -> Self {
         let tests = suites.iter().flat_map(|(set, judgement)| {
             judgement.tests.iter().enumerate().map(|(index, test)| JudgedTest {
                 set,
@@ -154,7 +162,7 @@ impl<'a> Judged<'a> {
         });
         let judgements = suites.iter().map(|(_, judgement)| *judgement);
         let suspicious = suspicious(judgements);
-        Self { event: "judged", task, index, verdict, tests: tests.collect(), suspicious }
+        Self { event: "judged", task, index, verdict, tests: tests.collect(), suspicious, isolation }
     }
 }
 

@@ -35,11 +35,13 @@ fn own(args: &RunArgs) -> Vec<(String, Value, String)> {
     let concurrency = args.concurrency.map_or_else(|| json!(machine::cores() * 4), |number| json!(number));
     let seed = args.seed.map_or_else(|| json!("drawn when the run starts"), |seed| json!(seed));
     let feedback = args.feedback().to_possible_value().map(|value| value.get_name().to_owned());
+    let sandbox = args.sandbox().to_possible_value().map(|value| value.get_name().to_owned());
     vec![
         ("seed".to_owned(), seed, given(args.seed.is_some())),
         ("samples".to_owned(), json!(args.samples()), given(args.samples.is_some())),
         ("concurrency".to_owned(), concurrency, given(args.concurrency.is_some())),
         ("feedback".to_owned(), json!(feedback), given(args.feedback.is_some())),
+        ("sandbox".to_owned(), json!(sandbox), given(args.sandbox.is_some())),
         ("traces".to_owned(), json!(args.traces().to_string_lossy()), given(args.traces.is_some())),
     ]
 }

@@ -10,14 +10,14 @@ use futures_util::stream::{self, StreamExt};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    args::JudgeArgs,
+    args::{JudgeArgs, SandboxChoice},
     events::{Judged, suspicious},
     exit::{Exit, Failure},
     machine, problems, terminal,
 };
 use crate::{
     benchmarks::{FeedbackSet, load_samples},
-    domain::{Judgement, Problem, Program, Verdict, read_regular_file},
+    domain::{Isolation, Judgement, Problem, Program, Verdict, read_regular_file},
     sandbox::{Job, Sandbox, SandboxError},
 };
 
@@ -42,7 +42,7 @@ pub async fn judge(args: &JudgeArgs) -> Result<Exit, Failure> {
         Some(file) => from_samples(file, &problems)?,
         None => from_files(&args.programs, &problems)?,
     };
-    let sandbox = machine::sandbox(&problems).await?;
+    let sandbox = machine::sandbox(&problems, args.sandbox.unwrap_or(SandboxChoice::Strict)).await?;
     let (mut passed, mut failed) = (0, 0);
     // Several at once, reported in the order in which they were given.
     let judged = stream::iter(&entries).map(|entry| judge_one(entry, sandbox.as_ref())).buffered(machine::cores());
@@ -50,7 +50,11 @@ pub async fn judge(args: &JudgeArgs) -> Result<Exit, Failure> {
     while let Some((index, result)) = judged.next().await {
         let entry = &entries[index];
         match result {
-            Ok(judgements) => passed += usize::from(report(entry, index, &judgements, args.json) == Verdict::Passed),
+            Ok(judgements) => {
+                passed += usize::from(
+                    report(entry, index, &judgements, args.json.then_some(sandbox.isolation())) == Verdict::Passed,
+                )
+            }
             Err(error) => {
                 failed += 1;
                 terminal::talk(&format!("error: {}: {error}", entry.name));
@@ -117,13 +121,14 @@ async fn judge_one(entry: &Entry, sandbox: &dyn Sandbox) -> Result<Vec<(&'static
     Ok(judgements)
 }
 
-fn report(entry: &Entry, index: usize, judgements: &[(&'static str, Judgement)], json: bool) -> Verdict {
+/// Prints it, as JSON where the isolation that belongs to it is given.
+fn report(entry: &Entry, index: usize, judgements: &[(&'static str, Judgement)], json: Option<&Isolation>) -> Verdict {
     let tests = judgements.iter().flat_map(|(_, judgement)| judgement.tests.iter().map(|test| test.verdict));
     let verdict = Verdict::of_program(tests);
     let task = entry.problem.task.id.0.as_str();
-    if json {
+    if let Some(isolation) = json {
         let suites: Vec<(&'static str, &Judgement)> = judgements.iter().map(|(set, one)| (*set, one)).collect();
-        terminal::json(&Judged::of(task, index, verdict.name(), &suites));
+        terminal::json(&Judged::of(task, index, (verdict.name(), isolation), &suites));
         return verdict;
     }
     terminal::data(&format!("{} ({task}): {}", entry.name, verdict.name()));

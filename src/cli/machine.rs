@@ -1,8 +1,12 @@
 //! What a command needs of this machine.
 
-use std::{collections::BTreeSet, num::NonZero, sync::Arc};
+use std::{collections::BTreeSet, num::NonZero, path::PathBuf, sync::Arc};
 
-use super::exit::{Exit, Failure};
+use super::{
+    args::SandboxChoice,
+    exit::{Exit, Failure},
+    terminal,
+};
 use crate::{
     domain::Problem,
     sandbox::{LocalSandbox, Sandbox, SandboxError},
@@ -13,16 +17,31 @@ pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, NonZero::get)
 }
 
+/// This program, which sandboxes execute again.
+///
+/// # Errors
+/// Where it cannot find itself.
+pub fn launcher() -> Result<PathBuf, Failure> {
+    std::env::current_exe()
+        .map_err(|error| Failure { exit: Exit::Bug, message: format!("this program cannot find itself: {error}") })
+}
+
 /// The sandbox of this machine, launched by re-executing this binary, with the tools for `problems`.
 ///
 /// # Errors
 /// Where programs cannot be isolated or a tool is missing: exit code 69.
-pub async fn sandbox(problems: &[Arc<Problem>]) -> Result<Arc<dyn Sandbox>, Failure> {
-    let launcher = std::env::current_exe()
-        .map_err(|error| Failure { exit: Exit::Bug, message: format!("this program cannot find itself: {error}") })?;
+pub async fn sandbox(problems: &[Arc<Problem>], choice: SandboxChoice) -> Result<Arc<dyn Sandbox>, Failure> {
+    let launcher = launcher()?;
+    if choice == SandboxChoice::Reduced {
+        terminal::talk(
+            "warning: reduced isolation: programs run among the processes of this machine, without a file system, network \
+             and process tree of their own; a program that gets past the filter of system calls or Landlock meets no \
+             further wall, and one may outlive a killed Rolecall. Every record says so",
+        );
+    }
     let languages: BTreeSet<_> = problems.iter().map(|problem| problem.task.language).collect();
     let languages: Vec<_> = languages.into_iter().collect();
-    match LocalSandbox::start(launcher, cores(), &languages).await {
+    match LocalSandbox::start_with(launcher, cores(), &languages, &choice.into()).await {
         Ok(sandbox) => Ok(Arc::new(sandbox)),
         Err(error @ (SandboxError::Isolation { .. } | SandboxError::MissingTool { .. })) => {
             Err(Failure::machine(error))

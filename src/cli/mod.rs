@@ -3,6 +3,7 @@
 mod args;
 mod cast;
 mod dispatch;
+mod doctor;
 mod events;
 mod exit;
 mod explain;

@@ -64,7 +64,7 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
     // Before the first child process: from here on an interrupt is answered, not died of.
     let stop = CancellationToken::new();
     interrupts(stop.clone());
-    let sandbox = machine::sandbox(&selection.problems).await?;
+    let sandbox = machine::sandbox(&selection.problems, args.sandbox()).await?;
     let planned = selection.problems.len() * args.samples() as usize;
     let options = TraceOptions::from_env(args.traces(), machine::variable).map_err(Failure::usage)?;
     let traces = Arc::new(Traces::open(selection.run, options));

@@ -19,6 +19,9 @@ pub struct Isolation {
     pub backend: String,
     /// How memory was limited (`rlimit`, `cgroup_v1`, `cgroup_v2`).
     pub memory: String,
+    /// How the number of processes was limited, in the same words; empty in records that do not say.
+    #[serde(default)]
+    pub pids: String,
     /// Whether the candidate had a network name space of its own.
     pub network: bool,
     /// Version of the kernel's Landlock interface that restricted it; 0 where the kernel has none.

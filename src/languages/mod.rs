@@ -24,6 +24,8 @@ pub use syntax::TestTextError;
 
 use serde_json::Value;
 
+use std::path::PathBuf;
+
 use crate::domain::{Assertion, Language, Limits};
 
 /// A language.
@@ -41,6 +43,11 @@ pub trait Toolchain: Sync {
 
     /// The tools to look for on this machine.
     fn wanted(&self) -> &'static [Wanted];
+
+    /// Directories outside of these tools' installations to which those link, to be readable in the box too.
+    fn beside(&self, _tools: &Tools) -> Vec<PathBuf> {
+        Vec::new()
+    }
 
     /// What is built once for these tools before the first program; its directory then is [`Tools::prepared`].
     fn preparation(&self, _tools: &Tools) -> Option<Preparation> {

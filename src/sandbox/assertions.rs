@@ -178,7 +178,7 @@ impl<'a> Relay<'a> {
         let server = &mut self.slot.candidates;
         let candidate = match &self.boxed {
             Some(boxed) => boxed.start_candidate(server, self.job, &job, stdin, streams).await?,
-            None => Process::start(server, &job, stdin, streams, self.probe.as_ref()).await?,
+            None => Process::start(server, (&job, &self.job.limits), stdin, streams, self.probe.as_ref()).await?,
         };
         let bounds = Bounds {
             cpu_ms: self.job.limits.test_cpu_ms,

@@ -1,7 +1,7 @@
 use std::os::fd::{AsFd, BorrowedFd};
 
 use super::SandboxError;
-use super::launcher::{ENVIRONMENT, Order};
+use super::launcher::{Attempt, ENVIRONMENT, Order};
 use super::pack::Pack;
 use super::process::{resources, tmp_bytes};
 use crate::domain::Limits;
@@ -17,6 +17,8 @@ const DEEP: u64 = u64::MAX;
 pub(super) struct Launch<'a> {
     /// The command.
     pub(super) command: &'a BoxCommand,
+    /// What the self-test tries in its place.
+    pub(super) attempt: Option<Attempt>,
     /// Files that it finds in its working directory.
     pub(super) files: &'a Pack,
     /// What is kept of the working directory, and where.
@@ -42,6 +44,7 @@ impl Launch<'_> {
         }
         let fixed = ENVIRONMENT.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let order = Order {
+            attempt: self.attempt.clone(),
             argv: self.command.argv.clone(),
             env: fixed.into_iter().chain(self.command.env.iter().cloned()).collect(),
             files: self.files.entries().to_vec(),

@@ -6,6 +6,7 @@ use tokio_util::sync::CancellationToken;
 use super::SandboxError;
 use super::boxes::Launch;
 use super::compiler::{Compiled, compile};
+use super::diagnostics;
 use super::pack::Pack;
 use super::process::{Bounds, Outputs, Process, Step, Streams};
 use super::slot::{ForkServer, Slot, failed};
@@ -75,6 +76,7 @@ pub(super) async fn build(
         None => in_a_box(&mut slot.candidates, command, &recipe.keep, unit, &streams, &bounds).await?,
     };
     let clean = |said: String| {
+        let said = diagnostics::of_program(&said, unit);
         how.hidden.iter().fold(without_addresses(&said), |text, path| text.replace(&*path.to_string_lossy(), "..."))
     };
     Ok(match made {
@@ -106,7 +108,8 @@ async fn in_a_box(
     let files = Pack::of(&unit.files).map_err(failed("packing files"))?;
     let kept = Pack::empty().map_err(failed("packing files"))?;
     let keep = Some((keep, &kept));
-    let launch = Launch { command, files: &files, keep, talks: false, limits, cpu_ms: limits.process_cpu_ms };
+    let launch =
+        Launch { command, attempt: None, files: &files, keep, talks: false, limits, cpu_ms: limits.process_cpu_ms };
     let stdin = File::open("/dev/null").map_err(failed("opening /dev/null"))?;
     let outputs = Outputs::Captured([&streams.stdout, &streams.stderr]);
     let mut process = Process::spawn(server, &launch, stdin.into(), outputs).await?;

@@ -86,6 +86,7 @@ impl Compiler {
         let nothing = Pack::empty().map_err(failed("packing files"))?;
         let launch = Launch {
             command: &resident.command,
+            attempt: None,
             files: &nothing,
             keep: None,
             talks: false,

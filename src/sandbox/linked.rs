@@ -122,7 +122,8 @@ impl LinkedRun<'_> {
         // The same for the same program, another for another.
         let digest = blake3::hash(self.job.program.text.as_bytes());
         let chosen = usize::from(digest.as_bytes()[0]) % tally.len().max(1);
-        let decided: Vec<bool> = (0..tally.len()).map(|index| index != chosen).collect();
+        // None is skipped: some can be reached through others only.
+        let decided = vec![false; tally.len()];
         let passage = self.passage(built, &decided, Some(chosen), true, (&mut *outcome, &mut *tally)).await?;
         if matches!(passage.decided.get(&chosen), Some(LinkedSaid::Failed { .. })) && passage.broken.is_none() {
             return Ok(());
@@ -144,7 +145,8 @@ impl LinkedRun<'_> {
         let limits = &self.job.limits;
         let open = decided.iter().filter(|decided| !**decided).count() as u64;
         let cpu_ms = 2 * limits.process_cpu_ms.max(limits.test_cpu_ms * open.max(1));
-        let launch = Launch { command: &built.run, files: &built.files, keep: None, talks: true, limits, cpu_ms };
+        let launch =
+            Launch { command: &built.run, attempt: None, files: &built.files, keep: None, talks: true, limits, cpu_ms };
         let stdin = File::open("/dev/null").map_err(failed("opening /dev/null"))?;
         let captures = [&outcome.streams.stdout, &outcome.streams.stderr];
         let mut process =

@@ -5,6 +5,7 @@ use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use super::assertions::Relay;
+use super::backend::Backends;
 use super::build::{Building, How, build};
 use super::cache::Cache;
 use super::linked::LinkedRun;
@@ -12,6 +13,8 @@ use super::outcome::Outcome;
 use super::pool::{Loan, Pool};
 use super::probe::Probe;
 use super::programs::{Programs, refused};
+use super::python;
+use super::self_test::choose;
 use super::slot::failed;
 use super::split::Boxed;
 use super::{Job, Sandbox, SandboxError};
@@ -29,32 +32,42 @@ pub struct LocalSandbox {
 
 impl LocalSandbox {
     /// A sandbox of `slots` executions at once, whose launchers are started by executing `launcher`: the `rolecall`
-    /// program itself. Starts one for each of `languages`, to find out whether this machine can isolate at all and has
+    /// program itself. Tests strict backends until one holds, then starts one for each of `languages`, to find out whether this machine has
     /// their tools; others are looked for when they are needed.
     ///
     /// # Errors
     /// [`SandboxError::MissingTool`] without a tool of one of the languages, [`SandboxError::Isolation`] where the machine
     /// refuses name spaces, else what kept a launcher from starting.
     pub async fn start(launcher: PathBuf, slots: usize, languages: &[Language]) -> Result<Self, SandboxError> {
-        Self::open(Pool::new(launcher, slots, true), languages).await
+        Self::start_with(launcher, slots, languages, &Backends::strict()).await
     }
 
-    /// A sandbox without warm interpreters, which runs whole programs only: what warm ones are compared with.
+    /// As [`LocalSandbox::start`], with the first of `backends` that passes its test on this machine.
+    ///
+    /// # Errors
+    /// As [`LocalSandbox::start`].
+    pub async fn start_with(
+        launcher: PathBuf,
+        slots: usize,
+        languages: &[Language],
+        backends: &Backends,
+    ) -> Result<Self, SandboxError> {
+        let (backend, isolation) = choose(&launcher, backends).await?;
+        Self::open(Pool::new(launcher, backend, slots, true), isolation, languages).await
+    }
+
+    /// A sandbox without warm interpreters: what warm ones are compared with.
     ///
     /// # Errors
     /// As [`LocalSandbox::start`].
     pub async fn start_cold(launcher: PathBuf, slots: usize, languages: &[Language]) -> Result<Self, SandboxError> {
-        Self::open(Pool::new(launcher, slots, false), languages).await
+        let (backend, isolation) = choose(&launcher, &Backends::strict()).await?;
+        Self::open(Pool::new(launcher, backend, slots, false), isolation, languages).await
     }
 
-    async fn open(pool: Pool, languages: &[Language]) -> Result<Self, SandboxError> {
-        let mut isolation =
-            Isolation { backend: "unknown".to_owned(), memory: "rlimit".to_owned(), network: true, landlock_abi: 0 };
+    async fn open(pool: Pool, isolation: Isolation, languages: &[Language]) -> Result<Self, SandboxError> {
         for language in languages {
-            let loan = pool.borrow(*language).await?;
-            isolation.backend.clone_from(&loan.slot.ready.backend);
-            isolation.landlock_abi = loan.slot.ready.landlock;
-            loan.give_back();
+            pool.borrow(*language).await?.give_back();
         }
         Ok(Self { pool, cache: Cache::default(), isolation })
     }
@@ -97,7 +110,7 @@ impl LocalSandbox {
     async fn execute(&self, job: &Job, cancel: &CancellationToken) -> Result<Judgement, SandboxError> {
         let mut loan = self.borrow(job.program.language, cancel).await?;
         let started = Instant::now();
-        let hidden = loan.hall.tools.readable.clone();
+        let hidden = [loan.hall.tools.readable.as_slice(), &loan.slot.ready.directories].concat();
         let outcome = run(&mut loan, job, cancel, &hidden).await?;
         let protocol = match (&*job.tests, loan.hall.toolchain.testing()) {
             (TestSuite::Assertions { .. }, Testing::Linked(_)) => Protocol::InProcess,
@@ -152,8 +165,10 @@ async fn run(
         (TestSuite::Assertions { code, assertions }, Testing::Linked(harness)) => {
             LinkedRun { slot, job, tools, toolchain, cancel, hidden }.run(harness, code, assertions).await
         }
-        (TestSuite::Assertions { .. }, Testing::Forked) => {
-            Err(SandboxError::Harness("test code needs warm interpreters".to_owned()))
+        (TestSuite::Assertions { code, assertions }, Testing::Forked) => {
+            let (candidate, tests) = (python::candidate_in_a_box(), python::tests_in_a_box());
+            let boxed = Boxed { toolchain, tools, candidate: &candidate, tests: &tests };
+            Ok(Relay::new(slot, job, assertions, cancel).in_boxes(boxed).run(code, assertions).await?.0)
         }
         (TestSuite::Io { cases, rule }, Testing::Forked) if hall.is_warm() => {
             Programs { slot, built: None, job, cancel, probe: None }.run(cases, *rule).await

@@ -5,24 +5,28 @@
 //! process of name spaces of its own; the other forks runs of the tests (`python/tester.py`). `assertions` relays between a
 //! candidate and the tests: the candidate gets its text and the inputs of its calls, never an expected value, and its
 //! answers reach the tests as plain values (`python/codec.py`), so nothing that it does can make an assertion hold.
-//! `programs` runs whole programs on standard input and output, one process a case, and compares here. `process` bounds
+//! Which `backend` keeps programs apart from this machine is decided by a `self_test`. `programs` runs whole programs on standard input and output, one process a case, and compares here. `process` bounds
 //! every step of a candidate from outside; what happened becomes a word in `verdicts` and `tally`.
 //!
 //! Only results of assertions and comparisons decide. Exit codes, exceptions and whatever else comes from the candidate's
 //! process count as evidence against it alone.
 
 mod assertions;
+mod backend;
 mod boxes;
 mod build;
 mod cache;
 mod capture;
 mod compiler;
+mod diagnostics;
+mod groups;
 mod interpreter;
 mod job;
 pub mod launcher;
 mod lines;
 mod linked;
 mod local;
+mod nested;
 mod outcome;
 mod output;
 mod pack;
@@ -31,8 +35,10 @@ mod probe;
 mod process;
 mod programs;
 mod python;
+mod self_test;
 mod slot;
 mod split;
+mod survey;
 mod sys;
 mod tally;
 mod text;
@@ -44,8 +50,11 @@ use futures_util::future::BoxFuture;
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
 
+pub use backend::{Backend, Backends};
 pub use job::Job;
 pub use local::LocalSandbox;
+pub use self_test::{BackendReport, Check, examine};
+pub use survey::{LanguageReport, MachineReport, PreparationReport, ToolReport};
 
 use crate::domain::{Isolation, Judgement, Language, Profile};
 

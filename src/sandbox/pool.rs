@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
 
 use super::SandboxError;
+use super::backend::Backend;
 use super::interpreter::Interpreter;
 use super::slot::{Kit, Slot};
 use super::toolbox;
@@ -15,6 +16,7 @@ use crate::languages::{Testing, Toolchain, Tools, toolchain};
 /// started, when it is first needed.
 pub(super) struct Pool {
     launcher: PathBuf,
+    backend: Backend,
     warm: bool,
     permits: Semaphore,
     halls: BTreeMap<Language, OnceCell<Hall>>,
@@ -36,14 +38,17 @@ pub(super) struct Loan<'a> {
     pub(super) hall: &'a Hall,
     /// The slot.
     pub(super) slot: Slot,
+    serves_again: bool,
     _permit: SemaphorePermit<'a>,
 }
 
 impl Pool {
-    /// A pool of `slots` slots, with warm interpreters where a language has them and `warm` says so.
-    pub(super) fn new(launcher: PathBuf, slots: usize, warm: bool) -> Self {
+    /// A pool of `slots` slots of one backend, with warm interpreters where a language has them, the backend parts the
+    /// processes that they fork, and `warm` says so.
+    pub(super) fn new(launcher: PathBuf, backend: Backend, slots: usize, warm: bool) -> Self {
         let halls = Language::ALL.iter().map(|language| (*language, OnceCell::new())).collect();
-        Self { launcher, warm, permits: Semaphore::new(slots.max(1)), halls }
+        let warm = warm && backend.parts_programs();
+        Self { launcher, backend, warm, permits: Semaphore::new(slots.max(1)), halls }
     }
 
     /// Waits for a slot.
@@ -60,9 +65,9 @@ impl Pool {
         let idle = hall.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let slot = match idle {
             Some(slot) => slot,
-            None => Slot::start(&self.launcher, &hall.kit).await?,
+            None => Slot::start(&self.launcher, self.backend, &hall.kit).await?,
         };
-        Ok(Loan { hall, slot, _permit: permit })
+        Ok(Loan { hall, slot, serves_again: self.backend.parts_programs(), _permit: permit })
     }
 
     async fn hall(&self, language: Language) -> Result<&Hall, SandboxError> {
@@ -97,8 +102,11 @@ impl Hall {
 }
 
 impl Loan<'_> {
-    /// Gives the slot back: everything in it is at rest.
+    /// Gives the slot back: everything in it is at rest. One whose programs share a place has served its time.
     pub(super) fn give_back(self) {
+        if !self.serves_again {
+            return;
+        }
         self.hall.idle.lock().unwrap_or_else(PoisonError::into_inner).push(self.slot);
     }
 }

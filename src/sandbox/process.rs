@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::SandboxError;
 use super::boxes::Launch;
 use super::capture::{Capture, Flood};
+use super::groups::Evidence;
 use super::lines::{Lines, Received};
 use super::probe::Probe;
 use super::slot::{Ended, ForkServer, failed};
@@ -28,6 +29,12 @@ const LOOK: Duration = Duration::from_millis(50);
 /// How long a new process may take to give up its rights: only a broken machine takes longer.
 const CONFINING: Duration = Duration::from_secs(60);
 
+/// Processes that a control group counts beside the candidate's: the server.
+const FORK_SERVERS: u32 = 1;
+
+/// The same of a box: the server and the first process.
+const BOX_SERVERS: u32 = 2;
+
 /// The private directory's size as a multiple of the largest file.
 const TMP_FILES: u64 = 4;
 
@@ -40,6 +47,7 @@ pub(super) struct Process {
     /// Its private channel.
     pub(super) channel: Lines,
     readers: Vec<JoinHandle<()>>,
+    evidence: Evidence,
     others_cpu_ms: u64,
     peak_memory_bytes: u64,
 }
@@ -97,24 +105,27 @@ fn followed(capture: &Capture) -> Result<(OwnedFd, Option<JoinHandle<()>>), Sand
 
 /// What a new process is given besides its streams.
 enum Given<'a> {
-    /// To a fork server: memory for tracing, where it is traced.
-    Fork(Option<BorrowedFd<'a>>),
+    /// To a fork server: limits, and memory for tracing, where it is traced.
+    Fork(&'a Limits, Option<BorrowedFd<'a>>),
     /// To a server of boxes: files, and room for what is kept.
     Box(&'a Launch<'a>),
 }
 
 impl Process {
-    /// Forks a candidate; `job` is the first line on its channel.
+    /// Forks a candidate; `job`, which tells it the same `limits`, is the first line on its channel.
     pub(super) async fn start(
         server: &mut ForkServer,
-        job: &Value,
+        (job, limits): (&Value, &Limits),
         stdin: OwnedFd,
         streams: [&Capture; 2],
         probe: Option<&Probe>,
     ) -> Result<Self, SandboxError> {
         let traced = probe.map(Probe::share).transpose().map_err(failed("sharing memory"))?;
         let more = traced.as_ref().map(OwnedFd::as_fd);
-        let mut process = Self::born(server, b"f", stdin, Outputs::Captured(streams), Given::Fork(more)).await?;
+        let outputs = Outputs::Captured(streams);
+        let mut process = Self::born(server, b"f", stdin, outputs, Given::Fork(limits, more)).await?;
+        // The kernel ends it before any other process where memory is short; one that refuses is none the worse for it.
+        let _ = std::fs::write(format!("/proc/{}/oom_score_adj", process.pid.as_raw_nonzero()), "1000");
         let channel = &mut process.channel;
         let mut text = serde_json::to_vec(job).map_err(|error| SandboxError::Harness(error.to_string()))?;
         text.push(b'\n');
@@ -165,16 +176,23 @@ impl Process {
         let readers = out.into_iter().chain(err).collect();
         let streams = [stdin.as_fd(), for_out.as_fd(), for_err.as_fd()];
         let descriptors = match &given {
-            Given::Fork(traced) => [theirs.as_fd()].into_iter().chain(streams).chain(*traced).collect::<Vec<_>>(),
+            Given::Fork(_, traced) => [theirs.as_fd()].into_iter().chain(streams).chain(*traced).collect::<Vec<_>>(),
             Given::Box(launch) => {
                 streams.into_iter().chain([launch.files.as_fd(), theirs.as_fd()]).chain(launch.kept()).collect()
             }
         };
+        let evidence = match &given {
+            Given::Fork(limits, _) => server.bound(limits, FORK_SERVERS)?,
+            Given::Box(launch) => server.bound(launch.limits, BOX_SERVERS)?,
+        };
         let pid = server.fork(request, &descriptors).await?;
-        // It waits for its job, or for us to ask how it ended, so its id is still its own.
+        // It waits for its job, or its server for our word, so its id is still its own.
         let handle = pidfd_open(pid, PidfdFlags::empty()).map_err(|error| failed("opening a process")(error.into()))?;
         let boxed = matches!(given, Given::Box(_));
-        Ok(Self { pid, handle, boxed, channel, readers, others_cpu_ms: 0, peak_memory_bytes: 0 })
+        if boxed {
+            server.acknowledge().await?;
+        }
+        Ok(Self { pid, handle, boxed, channel, readers, evidence, others_cpu_ms: 0, peak_memory_bytes: 0 })
     }
 
     /// Runs one step of the exchange with the process under bounds. `work` gets the channel.
@@ -186,7 +204,7 @@ impl Process {
         bounds: &Bounds<'_>,
         work: impl FnOnce(&'p mut Lines) -> F,
     ) -> Result<Step<T>, SandboxError> {
-        let Self { pid, channel, boxed, others_cpu_ms, peak_memory_bytes, .. } = self;
+        let Self { pid, channel, boxed, evidence, others_cpu_ms, peak_memory_bytes, .. } = self;
         let before = own_cpu_ms(*pid);
         let others_before = *others_cpu_ms;
         let started = tokio::time::Instant::now();
@@ -199,6 +217,10 @@ impl Process {
                 () = bounds.cancel.cancelled() => return Err(SandboxError::Cancelled),
                 () = bounds.flood.raised() => Halt::new(Verdict::OutputLimit, "output limit exceeded"),
                 done = &mut work => {
+                    // Met by children alone, it leaves no other trace.
+                    if let Some(halt) = evidence.met() {
+                        return Ok(Step::Halted(halt));
+                    }
                     if *boxed {
                         *others_cpu_ms = Usage::of(*pid).others_cpu_ms.max(*others_cpu_ms);
                     }
@@ -210,11 +232,13 @@ impl Process {
                     *others_cpu_ms = usage.others_cpu_ms.max(*others_cpu_ms);
                     *peak_memory_bytes = usage.resident_bytes.max(*peak_memory_bytes);
                     let cpu = own_cpu_ms(*pid).saturating_sub(before) + others_cpu_ms.saturating_sub(others_before);
-                    if cpu >= bounds.cpu_ms && usage.tasks >= bounds.limits.processes {
+                    if let Some(halt) = evidence.met() {
+                        halt
+                    } else if cpu >= bounds.cpu_ms && usage.tasks >= bounds.limits.processes {
                         Halt::new(Verdict::ProcessLimit, "process limit exceeded")
                     } else if cpu >= bounds.cpu_ms {
                         Halt::new(Verdict::TimeoutCpu, "CPU time limit exceeded")
-                    } else if usage.exceeds(bounds.limits.memory_bytes) {
+                    } else if !evidence.counts_memory && usage.exceeds(bounds.limits.memory_bytes) {
                         Halt::new(Verdict::Memory, "memory limit exceeded")
                     } else if started.elapsed() >= wall {
                         Halt::new(Verdict::TimeoutWall, "wall time limit exceeded")
@@ -244,6 +268,11 @@ impl Process {
             }
         }
         self.retire(server).await
+    }
+
+    /// Waits for the end of a process that nobody bounds, and for that of its streams.
+    pub(super) async fn finished(mut self, server: &mut ForkServer) -> Result<Ended, SandboxError> {
+        self.join(server).await
     }
 
     /// Waits for the end of a process that ends by itself.
@@ -279,7 +308,8 @@ pub(super) fn resources(limits: &Limits, cpu_ms: u64) -> Vec<(String, [u64; 2])>
         same("DATA", limits.memory_bytes),
         same("AS", limits.memory_bytes),
         same("FSIZE", limits.file_bytes),
-        same("NPROC", u64::from(limits.processes)),
+        // One more than a control group allows where there is one, so that its refusal is counted.
+        same("NPROC", u64::from(limits.processes) + 1),
         same("NOFILE", 256),
         same("STACK", 64 << 20),
         same("CORE", 0),

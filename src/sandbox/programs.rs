@@ -131,7 +131,7 @@ impl Programs<'_> {
         let limits = &self.job.limits;
         let server = &mut self.slot.candidates;
         if let Some(Built { files, run, .. }) = self.built {
-            let launch = Launch { command: run, files, keep: None, talks: false, limits, cpu_ms };
+            let launch = Launch { command: run, attempt: None, files, keep: None, talks: false, limits, cpu_ms };
             return Process::spawn(server, &launch, stdin, Outputs::Captured(streams)).await;
         }
         let job = json!({
@@ -140,7 +140,7 @@ impl Programs<'_> {
             "source": self.job.program.text,
             "limits": process_limits(limits, cpu_ms),
         });
-        Process::start(server, &job, stdin, streams, self.probe.as_deref()).await
+        Process::start(server, (&job, limits), stdin, streams, self.probe.as_deref()).await
     }
 }
 

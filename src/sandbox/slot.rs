@@ -5,14 +5,19 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use rustix::process::Pid;
-use tokio::process::{Child, Command};
+use tokio::process::Command;
 
 use super::SandboxError;
+use super::backend::Backend;
 use super::compiler::Compiler;
+use super::groups::{Evidence, Groups};
 use super::interpreter::Interpreter;
 use super::launcher::{Entry, Part, Plan, Ready, Reply, WORD};
 use super::lines::{Lines, Received};
+use super::nested::{child_called, only_child};
+use super::process::tmp_bytes;
 use super::python;
+use crate::domain::Limits;
 
 /// Longest line that a server or the launcher may write, in bytes.
 const SERVER_LINE_BYTES: usize = 1 << 20;
@@ -55,7 +60,8 @@ impl Kit {
     }
 }
 
-/// One resident launcher with its two servers: room for one execution at a time. Dropping it ends all its processes.
+/// One resident launcher with its two servers: room for one execution at a time. Dropping it has the launcher, which sees
+/// its socket close, end all its processes and remove their control groups.
 pub(super) struct Slot {
     /// Starts candidates, each in name spaces of its own.
     pub(super) candidates: ForkServer,
@@ -66,7 +72,6 @@ pub(super) struct Slot {
     /// How this machine isolates.
     pub(super) ready: Ready,
     _control: Lines,
-    _launcher: Child,
 }
 
 impl Slot {
@@ -74,19 +79,20 @@ impl Slot {
     ///
     /// # Errors
     /// [`SandboxError::Isolation`] when the machine refuses, [`SandboxError::Io`] when starting fails otherwise.
-    pub(super) async fn start(launcher: &Path, kit: &Kit) -> Result<Self, SandboxError> {
+    pub(super) async fn start(launcher: &Path, backend: Backend, kit: &Kit) -> Result<Self, SandboxError> {
         let (mut control, theirs) = Lines::pair(SERVER_LINE_BYTES).map_err(failed("opening a socket"))?;
         let (candidates, for_candidates) = Lines::pair(SERVER_LINE_BYTES).map_err(failed("opening a socket"))?;
         let (tests, for_tests) = Lines::pair(SERVER_LINE_BYTES).map_err(failed("opening a socket"))?;
-        let child = Command::new(launcher)
+        // Not killed when it is dropped, since it has something to remove; nor interrupted with us from a terminal.
+        let mut child = Command::new(launcher)
             .arg(WORD)
             .stdin(Stdio::from(theirs))
             .stdout(Stdio::null())
             .stderr(Stdio::null())
-            .kill_on_drop(true)
+            .process_group(0)
             .spawn()
             .map_err(failed("starting the launcher"))?;
-        let plan = Plan { readable: kit.readable.clone(), servers: (kit.servers)(kit).into() };
+        let plan = Plan { backend, readable: kit.readable.clone(), servers: (kit.servers)(kit).into() };
         let mut text = serde_json::to_vec(&plan).map_err(|error| SandboxError::Harness(error.to_string()))?;
         text.push(b'\n');
         let started = async {
@@ -99,17 +105,28 @@ impl Slot {
                 .map_err(|error| SandboxError::Harness(format!("the launcher answered nonsense: {error}")))?,
             Ok(Ok(_)) => return Err(SandboxError::Harness("the launcher ended without an answer".to_owned())),
             Ok(Err(error)) => return Err(failed("talking to the launcher")(error)),
-            Err(_) => return Err(SandboxError::Harness("the launcher did not answer".to_owned())),
+            Err(_) => {
+                child.start_kill().map_err(failed("ending the launcher"))?;
+                return Err(SandboxError::Harness("the launcher did not answer".to_owned()));
+            }
         };
         match reply {
             Reply::Refused(reason) => Err(SandboxError::Isolation { reason }),
             Reply::Ready(ready) => {
-                let mut candidates = ForkServer { control: candidates, owed: 0 };
+                let groups = Groups::open(&ready.groups).map_err(failed("opening a control group"))?;
+                let inside = |number: usize| match (backend, ready.servers.get(number)) {
+                    (Backend::Bubblewrap, Some(server)) => {
+                        only_child(*server).map(Some).map_err(failed("looking for a server under bwrap"))
+                    }
+                    _ => Ok(None),
+                };
+                let inside = [inside(0)?, inside(1)?];
+                let mut candidates = ForkServer { control: candidates, owed: 0, groups, inside: inside[0] };
                 if kit.is_warm() {
                     candidates.warm().await?;
                 }
-                let tests = ForkServer { control: tests, owed: 0 };
-                Ok(Self { candidates, tests, compiler: None, ready, _control: control, _launcher: child })
+                let tests = ForkServer { control: tests, owed: 0, groups: Groups::default(), inside: inside[1] };
+                Ok(Self { candidates, tests, compiler: None, ready, _control: control })
             }
         }
     }
@@ -119,6 +136,9 @@ impl Slot {
 pub(super) struct ForkServer {
     control: Lines,
     owed: u32,
+    groups: Groups,
+    /// The server itself, where it counts processes from 1 on.
+    inside: Option<i32>,
 }
 
 /// How a forked child ended.
@@ -143,11 +163,22 @@ impl ForkServer {
         self.control.send_with(request, descriptors).await.map_err(failed("asking for a process"))?;
         let line = self.line().await?;
         self.owed += 1;
-        line.trim()
-            .parse()
-            .ok()
-            .and_then(Pid::from_raw)
-            .ok_or_else(|| SandboxError::Harness(format!("no process id: {line}")))
+        let pid = line.trim().parse().ok();
+        let pid = match self.inside {
+            Some(server) => pid.and_then(|pid| child_called(server, pid)),
+            None => pid,
+        };
+        pid.and_then(Pid::from_raw).ok_or_else(|| SandboxError::Harness(format!("no process id: {line}")))
+    }
+
+    /// Tells a server of boxes that the process it started may be waited for.
+    pub(super) async fn acknowledge(&mut self) -> Result<(), SandboxError> {
+        self.control.send(b"\n").await.map_err(failed("acknowledging a process"))
+    }
+
+    /// Sets the limits of its control groups for the next process; it and `servers` of ours are what they count.
+    pub(super) fn bound(&mut self, limits: &Limits, servers: u32) -> Result<Evidence, SandboxError> {
+        self.groups.bound(limits, tmp_bytes(limits), servers).map_err(failed("setting the limits of a control group"))
     }
 
     /// Forks children that have nothing to do, until every further one starts from the same memory: then addresses, and

@@ -101,7 +101,8 @@ impl Boxed<'_> {
         let unit = Unit { files, entry: path.clone(), program_file: path };
         let recipe = self.toolchain.recipe(&unit, self.tools);
         let files = Pack::of(&unit.files).map_err(failed("packing files"))?;
-        let launch = Launch { command: &recipe.run, files: &files, keep: None, talks: true, limits, cpu_ms };
+        let launch =
+            Launch { command: &recipe.run, attempt: None, files: &files, keep: None, talks: true, limits, cpu_ms };
         Process::spawn(server, &launch, stdin, Outputs::Captured(streams)).await
     }
 }

@@ -21,6 +21,9 @@ const CACHE: &str = "ROLECALL_CACHE";
 /// How long a tool may take to say its version or path.
 const ASKING: Duration = Duration::from_secs(60);
 
+/// What makes name spaces for users who may not.
+pub(super) const BUBBLEWRAP: &str = "bwrap";
+
 /// Says that a preparation is complete.
 const COMPLETE: &str = "complete";
 
@@ -38,6 +41,7 @@ pub(super) async fn find(toolchain: &dyn Toolchain) -> Result<Tools, SandboxErro
         tools.programs.insert(wanted.name, path);
         tools.versions.insert(wanted.name, version);
     }
+    readable.extend(toolchain.beside(&tools));
     tools.readable = outermost(readable);
     if let Some(preparation) = toolchain.preparation(&tools) {
         let optional = preparation.optional;
@@ -50,7 +54,7 @@ pub(super) async fn find(toolchain: &dyn Toolchain) -> Result<Tools, SandboxErro
 }
 
 /// True path and version of one tool.
-async fn look_for(language: Language, wanted: &Wanted) -> Result<(PathBuf, String), SandboxError> {
+pub(super) async fn look_for(language: Language, wanted: &Wanted) -> Result<(PathBuf, String), SandboxError> {
     let named = std::env::var_os(wanted.variable);
     let name = named.clone().unwrap_or_else(|| wanted.name.into());
     let missing = |reason: String| SandboxError::MissingTool {
@@ -75,7 +79,8 @@ async fn look_for(language: Language, wanted: &Wanted) -> Result<(PathBuf, Strin
     Ok((path, version))
 }
 
-fn on_path(name: &Path) -> Option<PathBuf> {
+/// Where a program is, as a shell would find it.
+pub(super) fn on_path(name: &Path) -> Option<PathBuf> {
     if name.components().count() > 1 {
         return name.exists().then(|| name.to_path_buf());
     }
@@ -83,19 +88,29 @@ fn on_path(name: &Path) -> Option<PathBuf> {
     std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
-async fn ask(program: &Path, arguments: &[&str]) -> io::Result<Output> {
+pub(super) async fn ask(program: &Path, arguments: &[&str]) -> io::Result<Output> {
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).kill_on_drop(true);
     tokio::time::timeout(ASKING, command.output()).await.map_err(|_| io::Error::other("it did not answer"))?
 }
 
 /// The directory of a preparation, made now if it is not there yet. Processes that want the same one wait for each other.
-async fn prepared(language: Language, preparation: Preparation) -> Result<PathBuf, SandboxError> {
-    let folder = cache()?.join(format!("{language}-{}", short_key(&preparation.key)));
+pub(super) async fn prepared(language: Language, preparation: Preparation) -> Result<PathBuf, SandboxError> {
+    let folder = place(language, &preparation)?;
     let lock = folder.with_extension("lock");
     tokio::task::spawn_blocking(move || make(language, &preparation, &folder, &lock))
         .await
         .map_err(|error| SandboxError::Harness(format!("preparing {language}: {error}")))?
+}
+
+/// Where a preparation is, or will be.
+pub(super) fn place(language: Language, preparation: &Preparation) -> Result<PathBuf, SandboxError> {
+    Ok(cache()?.join(format!("{language}-{}", short_key(&preparation.key))))
+}
+
+/// Whether a preparation is complete in its place.
+pub(super) fn is_complete(folder: &Path) -> bool {
+    folder.join(COMPLETE).exists()
 }
 
 fn short_key(key: &str) -> String {
@@ -115,8 +130,7 @@ fn cache() -> Result<PathBuf, SandboxError> {
 fn make(language: Language, preparation: &Preparation, folder: &Path, lock: &Path) -> Result<PathBuf, SandboxError> {
     let lock = File::create(lock).map_err(failed("locking the cache directory"))?;
     flock(&lock, FlockOperation::LockExclusive).map_err(|error| failed("locking the cache directory")(error.into()))?;
-    let complete = folder.join(COMPLETE);
-    if complete.exists() {
+    if is_complete(folder) {
         return Ok(folder.to_path_buf());
     }
     if folder.exists() {
@@ -134,7 +148,7 @@ fn make(language: Language, preparation: &Preparation, folder: &Path, lock: &Pat
     for command in &preparation.commands {
         run(language, preparation, command, folder)?;
     }
-    File::create(complete).map_err(failed("filling the cache directory"))?;
+    File::create(folder.join(COMPLETE)).map_err(failed("filling the cache directory"))?;
     Ok(folder.to_path_buf())
 }
 

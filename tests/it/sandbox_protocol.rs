@@ -253,3 +253,24 @@ async fn the_side_that_asks_the_program_is_the_actual_value() {
     let shown = judgement.tests.iter().map(|test| (test.expected.as_deref().unwrap(), test.actual.as_deref().unwrap()));
     assert_eq!(shown.collect::<Vec<_>>(), [("[2]", "[1]"), ("2", "[1]"), ("[4]", "[1]"), ("!= [1]", "[1]")]);
 }
+
+#[tokio::test]
+async fn a_death_or_a_value_that_cannot_travel_is_no_exception_that_tests_may_catch() {
+    let sandbox = sandbox().await;
+    let expects_an_exception =
+        |clause: &str| format!("ok = False\ntry:\n    f(1)\n{clause}:\n    ok = True\nassert ok\n");
+    let programs = [
+        ("import os\ndef f(n): os._exit(0)\n", Verdict::Crashed),
+        ("import sys\ndef f(n): return sys._getframe()\n", Verdict::UnsupportedReturn),
+        ("def f(n):\n    while True: pass\n", Verdict::TimeoutCpu),
+    ];
+    for clause in ["except Exception", "except"] {
+        for (program, verdict) in programs {
+            let tests = assertions(&expects_an_exception(clause));
+            let judgement = judge(&sandbox, &job(program, Some("f"), tests)).await;
+            assert_eq!(judgement.tests[0].verdict, verdict, "{clause}: {program}\n{judgement:#?}");
+        }
+    }
+    let honest = job("def f(n): raise ValueError\n", Some("f"), assertions(&expects_an_exception("except Exception")));
+    assert_eq!(judge(&sandbox, &honest).await.tests[0].verdict, Verdict::Passed);
+}

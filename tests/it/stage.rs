@@ -36,8 +36,13 @@ pub struct MadeUpSandbox {
 
 impl MadeUpSandbox {
     pub fn new(judge: impl Fn(&Job) -> Result<Judgement, SandboxError> + Send + Sync + 'static) -> Arc<Self> {
-        let isolation =
-            Isolation { backend: "made up".to_owned(), memory: "none".to_owned(), network: false, landlock_abi: 0 };
+        let isolation = Isolation {
+            backend: "made up".to_owned(),
+            memory: "none".to_owned(),
+            pids: "none".to_owned(),
+            network: false,
+            landlock_abi: 0,
+        };
         Arc::new(Self { isolation, judge: Box::new(judge), executions: AtomicUsize::new(0) })
     }
 

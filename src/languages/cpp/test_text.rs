@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn a_text_of_another_language_is_refused_at_its_place() {
         let error = TestText::parse("int main() {\n  assert f(1) == 1\n}\n").err().unwrap();
-        assert_eq!((error.line, error.problem.as_str()), (2, "not valid cpp"));
+        assert_eq!((error.line, error.problem.as_str()), (2, "not valid C++"));
     }
 
     #[test]

@@ -19,6 +19,7 @@ const PREPARED: &[(&str, &str)] = &[
     ("Compiler.java", include_str!("../harness/java/Compiler.java")),
     ("Launcher.java", include_str!("../harness/java/Launcher.java")),
     ("ProgramLoader.java", include_str!("../harness/java/ProgramLoader.java")),
+    ("Starter.java", include_str!("../harness/java/Starter.java")),
     ("Values.java", include_str!("../harness/java/Values.java")),
 ];
 
@@ -80,6 +81,13 @@ impl Toolchain for Java {
         ]
     }
 
+    fn beside(&self, tools: &Tools) -> Vec<PathBuf> {
+        // Debian keeps the configuration, without which no machine starts, below /etc.
+        let inside = home(tools).join("conf/security/java.security");
+        let outside = std::fs::canonicalize(&inside).ok().filter(|path| *path != inside);
+        outside.iter().filter_map(|path| path.ancestors().nth(2)).map(Path::to_path_buf).collect()
+    }
+
     fn preparation(&self, tools: &Tools) -> Option<Preparation> {
         let version = tools.versions.get("javac").map_or("", String::as_str);
         let files: Vec<SourceFile> = PREPARED
@@ -102,8 +110,7 @@ impl Toolchain for Java {
             key: format!("{version}\n{commands:?}\n{texts}"),
             files,
             commands,
-            env: Vec::new(),
-            optional: false,
+            ..Preparation::default()
         })
     }
 
@@ -143,7 +150,7 @@ impl Toolchain for Java {
             compile.extend(["-cp".to_owned(), path.clone()]);
             run.extend(["-cp", &path, "rolecall.Launcher", CLASSES, harness].map(str::to_owned));
         } else {
-            run.extend(["-Xss128m", "-cp", CLASSES, &unit.entry].map(str::to_owned));
+            run.extend(["-cp", &format!("{path}:{CLASSES}"), "rolecall.Starter", &unit.entry].map(str::to_owned));
         }
         compile.extend(unit.files.iter().map(|file| file.path.clone()));
         let command = |argv| command(tools, argv);
@@ -161,9 +168,7 @@ impl Toolchain for Java {
 
 /// A command of the machine. Where there is no /proc, it does not find its own libraries unless told where they are.
 fn command(tools: &Tools, argv: Vec<String>) -> BoxCommand {
-    let java = PathBuf::from(tools.program("java"));
-    let home = java.parent().and_then(Path::parent).unwrap_or(Path::new("/"));
-    let libraries = home.join("lib").to_string_lossy().into_owned();
+    let libraries = home(tools).join("lib").to_string_lossy().into_owned();
     BoxCommand { argv, env: vec![("LD_LIBRARY_PATH".to_owned(), libraries)], ..BoxCommand::default() }
 }
 
@@ -174,4 +179,10 @@ fn compiler(tools: &Tools, more: &[String]) -> Vec<String> {
     argv.extend_from_slice(more);
     argv.extend(OPTIONS.iter().map(|option| (*option).to_owned()));
     argv
+}
+
+/// Where the JDK is installed.
+fn home(tools: &Tools) -> PathBuf {
+    let java = PathBuf::from(tools.program("java"));
+    java.ancestors().nth(2).unwrap_or(Path::new("/")).to_path_buf()
 }

@@ -54,6 +54,11 @@ fn ending<'t>(syntax: &Syntax<'_>, node: Node<'t>) -> Option<Node<'t>> {
             let name = syntax.source(node.child_by_field_name("macro")?);
             matches!(name.rsplit("::").next(), Some("asm" | "global_asm" | "naked_asm")).then_some(node)
         }
+        // A function that runs before or in place of others.
+        "attribute_item" => {
+            let text = syntax.source(node);
+            ["link_section", "no_mangle", "export_name"].iter().any(|name| text.contains(name)).then_some(node)
+        }
         // Arguments of macros are words only.
         "identifier" if node.parent().is_some_and(|parent| parent.kind() == "token_tree") => {
             let next = node.next_sibling()?;
@@ -78,9 +83,15 @@ mod tests {
     #[test]
     fn calls_are_found_but_neither_comments_nor_strings_nor_methods() {
         let program = "// exit(0)\nfn f(door: Door) {\n    let s = \"exit(1)\";\n    door.exit();\n    std::process::exit(0);\n    \
-                       vec![process::abort(), door.abort()];\n    println!(\"{:?}\", Command::new(\"sh\"));\n    Command::new(s);\n}\n";
+                       vec![process::abort(), door.abort()];\n    println!(\"{:?}\", Command::new(\"sh\"));\n    Command::new(s);\n}\n#[link_section = \".init_array\"]\nstatic S: fn() = f;\n";
         let found: Vec<_> = exits(program).into_iter().map(|found| (found.line, found.text)).collect();
-        let expected = [(5, "std::process::exit(0)"), (6, "abort"), (7, "new"), (8, "Command::new(s)")];
+        let expected = [
+            (5, "std::process::exit(0)"),
+            (6, "abort"),
+            (7, "new"),
+            (8, "Command::new(s)"),
+            (10, "#[link_section = \".init_array\"]"),
+        ];
         assert_eq!(found, expected.map(|(line, text)| (line, text.to_owned())));
     }
 }

@@ -19,7 +19,10 @@ impl LinkedHarness for RustHarness {
         }
         let own: Vec<String> = own.iter().map(|name| format!("{name:?}")).collect();
         let harness = [include_str!("../harness/rust/harness.rs"), include_str!("../harness/rust/change.rs")].concat();
-        let harness = harness.replace("SUFFIX", &suffix).replace("OWN_TYPES", &own.join(", "));
+        let harness = harness
+            .replace("SUFFIX", &suffix)
+            .replace("OWN_TYPES", &own.join(", "))
+            .replace("COUNT", &linked.assertions.len().to_string());
         let imports = match linked.preamble {
             Some(text) => preamble::lacking(&parsed(text)?, &whole),
             None => String::new(),

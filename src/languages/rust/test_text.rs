@@ -317,7 +317,7 @@ mod tests {
             let error = TestText::parse(text).and_then(|text| text.assertions()).unwrap_err();
             (error.line, error.problem)
         };
-        assert_eq!(problem("#[test]\nfn t() { assert f(1) }\n"), (2, "not valid rust".to_owned()));
+        assert_eq!(problem("#[test]\nfn t() { assert f(1) }\n"), (2, "not valid Rust".to_owned()));
         assert_eq!(
             problem("#[test]\nfn t() {\n assert!();\n}"),
             (3, "an assertion without what it asserts".to_owned())

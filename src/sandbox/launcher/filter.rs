@@ -83,8 +83,9 @@ const NEW_SPACES: [libc::c_int; 8] = [
 ];
 
 /// Puts the filters on this process and all that it starts.
-pub(super) fn install() -> Result<(), Failed> {
-    for filter in programs()? {
+/// With `without_sockets` there are none at all, for a process that shares its network with the host.
+pub(super) fn install(without_sockets: bool) -> Result<(), Failed> {
+    for filter in programs(without_sockets)? {
         seccompiler::apply_filter(&filter)
             .map_err(|error| ("installing a filter of system calls", io::Error::other(error)))?;
     }
@@ -92,11 +93,11 @@ pub(super) fn install() -> Result<(), Failed> {
 }
 
 /// The filters, to be installed in this order.
-pub(super) fn programs() -> Result<[BpfProgram; 2], Failed> {
-    written().map_err(|error| ("writing a filter of system calls", io::Error::other(error)))
+pub(super) fn programs(without_sockets: bool) -> Result<[BpfProgram; 2], Failed> {
+    written(without_sockets).map_err(|error| ("writing a filter of system calls", io::Error::other(error)))
 }
 
-fn written() -> Result<[BpfProgram; 2], BackendError> {
+fn written(without_sockets: bool) -> Result<[BpfProgram; 2], BackendError> {
     let mut denied = DENIED.iter().map(|call| (*call, Vec::new())).collect::<BTreeMap<_, _>>();
     let spaces = NEW_SPACES.iter().map(|flag| {
         let bit = u64::from(flag.unsigned_abs());
@@ -104,7 +105,7 @@ fn written() -> Result<[BpfProgram; 2], BackendError> {
     });
     denied.insert(libc::SYS_clone, spaces.collect::<Result<_, _>>()?);
     let other_family = condition(SeccompCmpOp::Ne, u64::from(libc::AF_UNIX.unsigned_abs()))?;
-    denied.insert(libc::SYS_socket, vec![other_family]);
+    denied.insert(libc::SYS_socket, if without_sockets { Vec::new() } else { vec![other_family] });
     let absent = ABSENT.iter().map(|call| (*call, Vec::new())).collect();
     Ok([program(denied, libc::EPERM)?, program(absent, libc::ENOSYS)?])
 }

@@ -1,8 +1,8 @@
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use rustix::process::{Gid, Pid, Resource, Rlimit, Signal, Uid, setrlimit};
@@ -10,9 +10,11 @@ use rustix::thread::{CapabilitySet, CapabilitySets, UnshareFlags};
 use serde_json::json;
 
 use super::boxes;
+use super::bubble;
 use super::filter;
+use super::group::Groups;
 use super::landlock;
-use super::plan::{Part, Plan};
+use super::plan::{Apart, Part, Plan};
 use super::view;
 use crate::sandbox::sys::{self, Side};
 
@@ -32,6 +34,20 @@ pub(super) struct Server<'a> {
     /// Its control socket, which becomes its standard input.
     pub(super) control: OwnedFd,
     pub(super) identity: Identity,
+    /// What stands around it.
+    pub(super) walls: &'a Walls,
+    /// The control groups that it enters.
+    pub(super) groups: Option<&'a Groups>,
+}
+
+/// What stands around a server.
+pub(super) enum Walls {
+    /// Name spaces and a view of our own.
+    View,
+    /// What this `bwrap` makes.
+    Bubble(PathBuf),
+    /// Nothing: its programs have a directory each to themselves, one after another.
+    Directory(PathBuf),
 }
 
 /// What failed, and the system's error.
@@ -64,10 +80,13 @@ impl Server<'_> {
     /// # Errors
     /// What failed, in words, when the child could not be set up.
     pub(super) fn start(self) -> Result<Pid, String> {
-        let (mut result, report) = io::pipe().map_err(|error| format!("opening a pipe failed ({error})"))?;
-        let mut spaces = UnshareFlags::NEWNS | UnshareFlags::NEWNET | UnshareFlags::NEWIPC | UnshareFlags::NEWUTS;
-        if matches!(self.identity, Identity::Drops(_)) {
-            spaces |= UnshareFlags::NEWPID;
+        let (result, report) = io::pipe().map_err(|error| format!("opening a pipe failed ({error})"))?;
+        let mut spaces = UnshareFlags::empty();
+        if matches!(self.walls, Walls::View) {
+            spaces |= UnshareFlags::NEWNS | UnshareFlags::NEWNET | UnshareFlags::NEWIPC | UnshareFlags::NEWUTS;
+            if matches!(self.identity, Identity::Drops(_)) {
+                spaces |= UnshareFlags::NEWPID;
+            }
         }
         match sys::clone_into(spaces) {
             Err(error) => Err(format!(
@@ -85,9 +104,10 @@ impl Server<'_> {
             Ok(Side::Parent(pid)) => {
                 drop(report);
                 let mut reason = String::new();
-                match result.read_to_string(&mut reason) {
+                match BufReader::new(result).read_line(&mut reason) {
                     Ok(0) => Ok(pid),
-                    Ok(_) => Err(reason),
+                    Ok(_) if reason.trim_end() == bubble::READY => Ok(pid),
+                    Ok(_) => Err(reason.trim_end().to_owned()),
                     Err(error) => Err(format!("reading the server's report failed ({error})")),
                 }
             }
@@ -97,9 +117,21 @@ impl Server<'_> {
     /// Sets this process up and becomes the server. Returns only with the reason why that failed.
     fn become_server(self, report: &mut File) -> String {
         let said = |(what, error): Failed| format!("{what} failed ({error})");
-        let uid = match self.prepare() {
+        if let Some(groups) = self.groups {
+            groups.join();
+        }
+        if let Walls::Bubble(bwrap) = self.walls {
+            let told = report.try_clone().map(OwnedFd::from);
+            return told.map_or_else(
+                |error| said(("copying a pipe", error)),
+                |told| bubble::become_server(bwrap, &self.plan.readable, self.control, told),
+            );
+        }
+        // Before the view, which has none.
+        let prepared = boxes::processes().and_then(|processes| Ok((processes, self.prepare()?)));
+        let (processes, uid) = match prepared {
             Err(failure) => return said(failure),
-            Ok(uid) => uid,
+            Ok(prepared) => prepared,
         };
         match self.part {
             Part::Candidates { python, text } | Part::Tests { python, text } => {
@@ -108,22 +140,28 @@ impl Server<'_> {
                     Ok(mut command) => format!("executing {} failed ({})", python.display(), command.exec()),
                 }
             }
-            Part::Boxes => match boxes::Boxes::new(self.control, uid) {
-                Err(failure) => said(failure),
-                Ok(boxes) => {
-                    // A closed pipe says that the server runs.
-                    if let Ok(nothing) = File::open("/dev/null") {
-                        *report = nothing;
-                    }
-                    boxes.serve()
+            Part::Boxes => {
+                // A closed pipe says that the server runs.
+                if let Ok(nothing) = File::open("/dev/null") {
+                    *report = nothing;
                 }
-            },
+                let apart = self.apart();
+                boxes::Boxes::new(self.control, uid, Some(processes), apart).serve()
+            }
         }
     }
 
     /// Enters the view and gives up what the server does not need; returns the identity that its children take.
     fn prepare(&self) -> Result<Option<u32>, Failed> {
-        view::enter(self.plan).map_err(|error| ("building the view of the file system", error))?;
+        match self.walls {
+            Walls::View => {
+                view::enter(self.plan).map_err(|error| ("building the view of the file system", error))?;
+            }
+            Walls::Directory(_) | Walls::Bubble(_) => {
+                let own = rustix::process::getpid();
+                rustix::process::set_child_subreaper(Some(own)).map_err(step("adopting orphans"))?;
+            }
+        }
         rustix::process::setsid().map_err(step("starting a session"))?;
         rustix::thread::set_no_new_privs(true).map_err(step("giving up new privileges"))?;
         let uid = match self.identity {
@@ -132,7 +170,7 @@ impl Server<'_> {
                 let limit = Rlimit { current: Some(TESTS_MEMORY_BYTES), maximum: Some(TESTS_MEMORY_BYTES) };
                 setrlimit(Resource::As, limit).map_err(step("limiting memory"))?;
                 drop_identity(uid).map_err(step("taking an identity without rights"))?;
-                filter::install()?;
+                filter::install(false)?;
                 None
             }
         };
@@ -141,8 +179,19 @@ impl Server<'_> {
         Ok(uid)
     }
 
+    /// How its programs are kept apart from each other.
+    fn apart(&self) -> Apart {
+        match self.walls {
+            Walls::View => Apart::Spaces,
+            Walls::Bubble(_) => Apart::Turns,
+            Walls::Directory(directory) => {
+                Apart::Descendants { directory: directory.clone(), readable: self.plan.readable.clone() }
+            }
+        }
+    }
+
     fn interpreter(&self, python: &Path, text: &str, uid: Option<u32>) -> Result<Command, Failed> {
-        let filters = filter::programs()?.iter().map(filter::hexadecimal).collect::<Vec<_>>();
+        let filters = filter::programs(false)?.iter().map(filter::hexadecimal).collect::<Vec<_>>();
         let control = self.control.try_clone().map_err(|error| ("copying the control socket", error))?;
         let settings = json!({
             "clone": libc::SYS_clone,

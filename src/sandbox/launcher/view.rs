@@ -16,7 +16,7 @@ use super::plan::Plan;
 use crate::sandbox::sys;
 
 /// What every program may read.
-const SYSTEM: [&str; 10] = [
+pub(super) const SYSTEM: [&str; 10] = [
     "/usr",
     "/bin",
     "/lib",
@@ -30,7 +30,7 @@ const SYSTEM: [&str; 10] = [
 ];
 
 /// Devices that programs get.
-const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+pub(super) const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
 /// Where the new root is put together: it exists everywhere, and what lies below it is not needed any more.
 const STAGE: &str = "/tmp";

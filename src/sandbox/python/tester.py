@@ -122,6 +122,8 @@ class Run:
     def end(self, number, outcome, wants, *shown):
         right = bool(outcome)
         self.current = None
+        if number in self.failed:
+            return
         if self.gone:
             self.fail(number, *self.gone)
         elif right:
@@ -162,6 +164,11 @@ class Run:
             self.channel.send(
                 {"failed": number, "verdict": verdict, "message": message, "expected": expected, "actual": actual})
 
+    def fail_at_once(self, verdict, message):
+        """For what tests may catch, and must not: they would take it for an exception of the program."""
+        for number in self.at():
+            self.fail(number, verdict, message)
+
     def word(self, error):
         if self.gone:
             return self.gone
@@ -197,8 +204,10 @@ class Run:
         if verdict["reply"] == "gone":
             self.gone = verdict["verdict"], verdict["message"]
             self.stopped = verdict["stop"]
+            self.fail_at_once(*self.gone)
             raise Gone
         if verdict["reply"] == "unsupported":
+            self.fail_at_once("unsupported_return", verdict["message"])
             raise Unsupported(verdict["message"])
         if verdict["reply"] == "raised":
             raise exception(verdict["raised"])
@@ -207,10 +216,10 @@ class Run:
         try:
             reader.add(len(table.objects), reply["rows"], reply["changed"])
             result = reader.get(reply["ok"])
-        except Unsupported:
-            raise
         except Exception as error:
-            raise Unsupported(f"a malformed value: {type(error).__name__}") from None
+            malformed = error if isinstance(error, Unsupported) else Unsupported(f"a malformed value: {type(error).__name__}")
+            self.fail_at_once("unsupported_return", str(malformed))
+            raise malformed from None
         self.last = result
         return result
 

@@ -37,7 +37,12 @@ fn humaneval_x_loads_in_every_language() {
             }
         }
         let split = problems.iter().filter(|problem| problem.scored_on() == ScoredOn::Hidden).count();
-        assert_eq!(split, if language == Language::Rust { 0 } else { 158 }, "{language}");
+        let expected = match language {
+            Language::Rust => 0,
+            Language::Java => 157, // Java/151 looks at no result of its examples.
+            _ => 158,
+        };
+        assert_eq!(split, expected, "{language}");
     }
 }
 
@@ -52,11 +57,14 @@ fn humanevalfix_loads_in_every_language_and_names_the_function_that_the_data_nam
             let (starter, reference) = (task.starter.as_ref().unwrap(), problem.reference.as_ref().unwrap());
             assert_ne!(starter, reference, "{}", task.id);
             let same = written.iter().find(|other| other.task.id == task.id);
-            // The record of HumanEval-X does not name its function: the loader finds it. CPP/27 is misspelt there.
+            // The record of HumanEval-X does not name its function: the loader finds it. Two are misspelt there.
             assert!(
-                task.id.0 == "CPP/27" || same.is_none_or(|same| same.task.entry_point == task.entry_point),
-                "{}",
-                task.id
+                ["CPP/27", "Java/22"].contains(&task.id.0.as_str())
+                    || same.is_none_or(|same| same.task.entry_point == task.entry_point),
+                "{}: {:?} and {:?}",
+                task.id,
+                task.entry_point,
+                same.map(|same| &same.task.entry_point)
             );
         }
     }

@@ -79,6 +79,8 @@ async fn e01_java_objects_that_equal_everything_prove_nothing() {
 #[tokio::test]
 async fn java_programs_cannot_reach_their_harness() {
     let sandbox = sandbox(Java).await;
+    let honest = "class Solution { int f(int n) { return n; } }";
+    assert_eq!(judge(&sandbox, &tested(Java, honest, "f", TESTS)).await.verdict, Verdict::Passed);
     let heads = [
         // Looks for the harness on the stack and calls it.
         "static { for (StackTraceElement e : new Throwable().getStackTrace()) try { java.lang.reflect.Method m = Class.forName(e.getClassName()).getMethod(\"begin\", int.class); m.invoke(null, 0); } catch (Exception x) {} }",

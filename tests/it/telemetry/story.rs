@@ -50,6 +50,7 @@ impl Story {
             isolation: Isolation {
                 backend: "user_namespaces".to_owned(),
                 memory: "rlimit".to_owned(),
+                pids: "rlimit".to_owned(),
                 network: true,
                 landlock_abi: 0,
             },

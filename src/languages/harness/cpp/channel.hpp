@@ -42,7 +42,8 @@ long reports = 0;
     for (;;) system_call(END, status, 0, 0);
 }
 
-__attribute__((constructor(101))) static void read_request() {
+// Before constructors of any priority; nothing of the libraries has begun yet.
+static void read_request() {
     std::size_t length = 0;
     while (length + 1 < sizeof request) {
         long got = system_call(READ, CHANNEL, reinterpret_cast<long>(request + length), 1);
@@ -62,6 +63,8 @@ __attribute__((constructor(101))) static void read_request() {
     if (*parts[2] != '-')
         for (canary = 0; *parts[2] >= '0' && *parts[2] <= '9'; parts[2]++) canary = canary * 10 + (*parts[2] - '0');
 }
+
+__attribute__((section(".preinit_array"), used)) static void (*at_first)() = read_request;
 
 inline std::string hexadecimal(const std::string& text) {
     if (text.empty()) return "-";

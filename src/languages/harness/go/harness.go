@@ -231,7 +231,13 @@ func (h *judge_SUFFIX) expect(index int, value interface{}) (interface{}, bool) 
 // Compares by any relation that an expected value of another kind must break.
 func (h *judge_SUFFIX) relate(index int, expected, actual interface{}, holds func(expected, actual interface{}) bool) {
 	wanted, negated := h.expect(index, expected)
-	h.is(holds(wanted, actual) != negated, index, show_SUFFIX(wanted), show_SUFFIX(actual))
+	first, second := show_SUFFIX(wanted), show_SUFFIX(actual)
+	if first == second && !negated {
+		// Numbers of different types look the same.
+		first = text_SUFFIX(fmt_SUFFIX.Sprintf("%T", wanted) + " " + fmt_SUFFIX.Sprint(wanted))
+		second = text_SUFFIX(fmt_SUFFIX.Sprintf("%T", actual) + " " + fmt_SUFFIX.Sprint(actual))
+	}
+	h.is(holds(wanted, actual) != negated, index, first, second)
 }
 
 // A condition that must be as wanted.

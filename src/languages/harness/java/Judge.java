@@ -38,9 +38,9 @@ public final class Judge {
 
     public static void raised(int index, Throwable error) {
         if (error instanceof Values.Unsupported) {
-            report(index, "unsupported", hexadecimal(error.getMessage()));
+            report(index, "unsupported", " " + hexadecimal(error.getMessage()));
         } else {
-            report(index, "raised", hexadecimal(words(error)));
+            report(index, "raised", " " + hexadecimal(words(error)));
         }
     }
 
