@@ -15,11 +15,13 @@ mod linked;
 pub mod outline;
 mod python;
 mod rust;
+mod seal;
 /// Syntax trees of programs and tests.
 pub mod syntax;
 
 pub use commands::{BoxCommand, Preparation, Recipe, Resident, SourceFile, Tools, Unit, Wanted};
 pub use linked::{LINKED_CHANNEL, Linked, LinkedHarness, LinkedRequest, LinkedSaid, Testing};
+pub use seal::Seal;
 pub use syntax::TestTextError;
 
 use serde_json::Value;

@@ -42,7 +42,7 @@ const RESOURCES: &[Attack] = &[
     (
         "hides_memory_in_the_private_directory",
         &[Wrong],
-        "#include <cstdio>\n#include <string>\n#include <csignal>\nint main() { signal(SIGXFSZ, SIG_IGN); std::string mib(1 << 20, 'x'); long total = 0; for (int k = 0; k < 100; k++) { FILE* f = fopen((\"/tmp/\" + std::to_string(k)).c_str(), \"w\"); if (!f) break; for (int m = 0; m < 8; m++) { fwrite(mib.data(), 1, mib.size(), f); if (fflush(f) == 0) total++; } } puts(total > 100 ? \"escaped\" : \"held\"); }\n",
+        "#include <cstdio>\n#include <string>\n#include <csignal>\nint main() { signal(SIGXFSZ, SIG_IGN); std::string mib(1 << 20, 'x'); long total = 0; for (int k = 0; k < 100; k++) { FILE* f = fopen((\"/tmp/\" + std::to_string(k)).c_str(), \"w\"); if (!f) break; for (int m = 0; m < 8; m++) if (fwrite(mib.data(), 1, mib.size(), f) == mib.size() && fflush(f) == 0) total++; } puts(total > 100 ? \"escaped\" : \"held\"); }\n",
     ),
     (
         "hides_memory_in_posix_shared_memory",
@@ -114,7 +114,7 @@ const REACHING_OUT: &[Attack] = &[
     (
         "signals_everybody",
         &[Wrong],
-        "#include <csignal>\n#include <unistd.h>\n#include <cstdio>\nint main() { signal(SIGTERM, SIG_IGN); for (int s : {SIGTERM, SIGSTOP, SIGKILL}) { kill(1, s); kill(getppid(), s); kill(-1, s); } for (int p = 2; p < 40000; p++) if (p != getpid() && kill(p, SIGKILL) == 0) puts(\"escaped\"); }\n",
+        "#include <initializer_list>\n#include <csignal>\n#include <unistd.h>\n#include <cstdio>\nint main() { signal(SIGTERM, SIG_IGN); for (int s : {SIGTERM, SIGSTOP, SIGKILL}) { kill(1, s); kill(getppid(), s); kill(-1, s); } for (int p = 2; p < 40000; p++) if (p != getpid() && kill(p, SIGKILL) == 0) puts(\"escaped\"); }\n",
     ),
     (
         "debugs_its_parent",
@@ -124,12 +124,12 @@ const REACHING_OUT: &[Attack] = &[
     (
         "looks_into_proc_and_sys",
         &[Wrong],
-        "#include <unistd.h>\n#include <cstdio>\nint main() { for (auto p : {\"/proc/1/environ\", \"/proc/self/mem\", \"/proc/cpuinfo\", \"/sys/kernel\", \"/sys/fs/cgroup\", \"/dev/fd/3\", \"/dev/mem\", \"/dev/kmsg\", \"/dev/tty\", \"/dev/sda\", \"/dev/vda\", \"/run\", \"/var\", \"/home\", \"/root/.bashrc\", \"/etc/passwd\", \"/etc/shadow\"}) if (access(p, F_OK) == 0) printf(\"%s\\n\", p), puts(\"escaped\"); }\n",
+        "#include <unistd.h>\n#include <cstdio>\n#include <initializer_list>\nint main() { for (auto p : {\"/proc/1/environ\", \"/proc/self/mem\", \"/proc/cpuinfo\", \"/sys/kernel\", \"/sys/fs/cgroup\", \"/dev/fd/3\", \"/dev/mem\", \"/dev/kmsg\", \"/dev/tty\", \"/dev/sda\", \"/dev/vda\", \"/run\", \"/var\", \"/home\", \"/root/.bashrc\", \"/etc/passwd\", \"/etc/shadow\"}) if (access(p, F_OK) == 0) printf(\"%s\\n\", p), puts(\"escaped\"); }\n",
     ),
     (
         "follows_links_out",
         &[Wrong],
-        "#include <unistd.h>\n#include <fcntl.h>\n#include <cstdio>\nint main() { int k = 0; for (auto p : {\"/etc/passwd\", \"/proc/1/root/etc/passwd\", \"../../../../etc/passwd\", \"/root\"}) { char n[9]; sprintf(n, \"l%d\", k++); symlink(p, n); if (open(n, O_RDONLY) >= 0) puts(\"escaped\"); } if (link(\"/usr/bin/env\", \"hard\") == 0 || rename(\"/usr/bin/env\", \"env\") == 0 || chdir(\"/root\") == 0 || open(\"/usr/x\", O_CREAT | O_WRONLY, 0600) >= 0) puts(\"escaped\"); }\n",
+        "#include <unistd.h>\n#include <fcntl.h>\n#include <cstdio>\n#include <initializer_list>\nint main() { int k = 0; for (auto p : {\"/etc/passwd\", \"/proc/1/root/etc/passwd\", \"../../../../etc/passwd\", \"/root\"}) { char n[9]; sprintf(n, \"l%d\", k++); symlink(p, n); if (open(n, O_RDONLY) >= 0) puts(\"escaped\"); } if (link(\"/usr/bin/env\", \"hard\") == 0 || rename(\"/usr/bin/env\", \"env\") == 0 || chdir(\"/root\") == 0 || open(\"/usr/x\", O_CREAT | O_WRONLY, 0600) >= 0) puts(\"escaped\"); }\n",
     ),
     (
         "mounts_and_leaves_its_root",
@@ -144,7 +144,7 @@ const REACHING_OUT: &[Attack] = &[
     (
         "opens_sockets_of_every_kind",
         &[Wrong],
-        "#include <sys/socket.h>\n#include <netdb.h>\n#include <cstdio>\nint main() { for (int family = 2; family < 46; family++) for (int kind : {SOCK_STREAM, SOCK_DGRAM, SOCK_RAW}) for (int protocol : {0, 1, 255}) if (socket(family, kind, protocol) >= 0) printf(\"%d\\n\", family), puts(\"escaped\"); addrinfo* found; if (getaddrinfo(\"localhost\", \"80\", 0, &found) == 0 && socket(found->ai_family, SOCK_STREAM, 0) >= 0) puts(\"escaped\"); if (getaddrinfo(\"example.org\", \"80\", 0, &found) == 0) puts(\"escaped\"); }\n",
+        "#include <sys/socket.h>\n#include <netdb.h>\n#include <cstdio>\n#include <initializer_list>\nint main() { for (int family = 2; family < 46; family++) for (int kind : {SOCK_STREAM, SOCK_DGRAM, SOCK_RAW}) for (int protocol : {0, 1, 255}) if (socket(family, kind, protocol) >= 0) printf(\"%d\\n\", family), puts(\"escaped\"); addrinfo* found; if (getaddrinfo(\"localhost\", \"80\", 0, &found) == 0 && socket(found->ai_family, SOCK_STREAM, 0) >= 0) puts(\"escaped\"); if (getaddrinfo(\"example.org\", \"80\", 0, &found) == 0) puts(\"escaped\"); }\n",
     ),
     (
         "uses_calls_with_a_history_of_holes",
@@ -159,7 +159,7 @@ const REACHING_OUT: &[Attack] = &[
     (
         "types_into_the_terminal",
         &[Wrong],
-        "#include <sys/ioctl.h>\n#include <cstdio>\nint main() { for (int d = 0; d < 16; d++) for (unsigned long high : {0UL, 1UL << 32}) { char c = 'x'; if (ioctl(d, TIOCSTI | high, &c) == 0 || ioctl(d, TIOCSCTTY, 1) == 0) puts(\"escaped\"); } }\n",
+        "#include <sys/ioctl.h>\n#include <cstdio>\n#include <initializer_list>\nint main() { for (int d = 0; d < 16; d++) for (unsigned long high : {0UL, 1UL << 32}) { char c = 'x'; if (ioctl(d, TIOCSTI | high, &c) == 0 || ioctl(d, TIOCSCTTY, 1) == 0) puts(\"escaped\"); } }\n",
     ),
     (
         "writes_to_every_descriptor",

@@ -5,7 +5,9 @@ use rolecall::domain::Verdict::{
     CompileError, Crashed, FileLimit, Forbidden, Memory, OutputLimit, ProcessLimit, TimeoutCpu, Wrong,
 };
 
-use super::{Attack, withstand, withstand_as};
+use super::{Attack, sandbox, withstand, withstand_as};
+use crate::languages::tested;
+use crate::sandbox::judge;
 
 const WHOLE: &[Attack] = &[
     (
@@ -163,5 +165,8 @@ async fn go_programs_are_held() {
 
 #[tokio::test]
 async fn go_programs_that_are_wrong_are_never_called_right() {
-    withstand_as(Go, FORGING, |program| crate::languages::tested(Go, program, "F", TESTS)).await;
+    withstand_as(Go, FORGING, |program| tested(Go, program, "F", TESTS)).await;
+    let sandbox = sandbox(Go).await;
+    let right = judge(&sandbox, &tested(Go, "func F(n int) int { return 2 * n }\n", "F", TESTS)).await;
+    assert!(right.passed(), "{right:#?}");
 }

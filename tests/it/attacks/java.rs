@@ -73,7 +73,9 @@ const WHOLE: &[Attack] = &[
 
 const TESTS: &str = "public class Main {\n    public static void main(String[] args) {\n        Solution s = new Solution();\n        assert s.f(4) == 8;\n        assert s.f(1) == 2;\n        assert s.g(1).equals(java.util.List.of(1));\n    }\n}\n";
 
-/// What a Solution needs besides the attack.
+const RIGHT: &str =
+    "class Solution { int f(int n) { return 2 * n; } Object g(int n) { return java.util.List.of(n); } }";
+
 const FORGING: &[Attack] = &[
     (
         "leaves_while_its_class_is_loaded",
@@ -184,5 +186,5 @@ async fn java_programs_are_held() {
 
 #[tokio::test]
 async fn java_programs_that_are_wrong_are_never_called_right() {
-    withstand_tested(Java, TESTS, FORGING).await;
+    withstand_tested(Java, TESTS, RIGHT, FORGING).await;
 }

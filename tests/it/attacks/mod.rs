@@ -34,9 +34,12 @@ pub(super) async fn withstand(language: Language, attacks: &[Attack]) {
     withstand_as(language, attacks, |program| io(language, program, "7\n", "escaped\n")).await;
 }
 
-/// Programs of a function that is under test, none of which is right.
-pub(super) async fn withstand_tested(language: Language, tests: &str, attacks: &[Attack]) {
+/// Programs of the function `f`, none of which is right but the honest one.
+pub(super) async fn withstand_tested(language: Language, tests: &str, right: &str, attacks: &[Attack]) {
     withstand_as(language, attacks, |program| tested(language, program, "f", tests)).await;
+    let sandbox = alone(&[language]).await;
+    let judgement = judge(&sandbox, &tested(language, right, "f", tests)).await;
+    assert!(judgement.passed(), "{judgement:#?}");
 }
 
 /// The same for jobs of any kind, in one slot one after another.
