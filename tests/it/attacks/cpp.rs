@@ -16,12 +16,12 @@ const RESOURCES: &[Attack] = &[
     ),
     (
         "starts_threads_without_end",
-        &[Crashed, ProcessLimit],
+        &[ProcessLimit],
         "#include <thread>\n#include <chrono>\nint main() { for (;;) std::thread([] { std::this_thread::sleep_for(std::chrono::hours(1)); }).detach(); }\n",
     ),
     (
         "leaves_zombies",
-        &[Wrong],
+        &[Wrong, ProcessLimit],
         "#include <unistd.h>\nint main() { for (int k = 0; k < 500; k++) if (fork() == 0) _exit(0); }\n",
     ),
     (

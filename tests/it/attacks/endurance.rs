@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 
 use rolecall::domain::{IoCase, Language, OutputRule, TestSuite};
@@ -10,27 +11,32 @@ use super::{honest, left_behind, sandbox};
 use crate::languages::{io, tested};
 use crate::sandbox::{assertions, descendants, job, judge};
 
-/// What this process and the machine hold: descriptors, mounts, control groups, temporary files, threads.
+/// What this process and its launcher hold: descriptors, mounts, temporary files, control groups.
 fn held() -> BTreeMap<&'static str, usize> {
     let entries = |path: &str| fs::read_dir(path).map_or(0, |entries| entries.flatten().count());
-    let lines = |path: &str| fs::read_to_string(path).map_or(0, |text| text.lines().count());
-    let ours = fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten();
-    let ours = ours.filter(|entry| entry.file_name().to_string_lossy().contains("rolecall"));
+    let ours = |path: &str, name: &str| {
+        let entries = fs::read_dir(path).into_iter().flatten().flatten();
+        entries.filter(|entry| entry.file_name().to_string_lossy().contains(name)).count()
+    };
+    let launcher = descendants().first().and_then(|process| process.split(' ').next().map(str::to_owned)).unwrap();
+    let temporary = std::env::temp_dir().display().to_string();
     BTreeMap::from([
         ("descriptors", entries("/proc/self/fd")),
-        ("mounts", lines("/proc/self/mountinfo")),
-        ("temporary files", ours.count()),
-        ("control groups", groups(std::path::Path::new("/sys/fs/cgroup"), 6)),
+        ("descriptors of the launcher", entries(&format!("/proc/{launcher}/fd"))),
+        ("mounts", fs::read_to_string("/proc/self/mountinfo").map_or(0, |text| text.lines().count())),
+        ("temporary files", ours(&temporary, "rolecall")),
+        ("control groups", groups(Path::new("/sys/fs/cgroup"), &format!("rolecall-{launcher}"), 6)),
     ])
 }
 
-fn groups(folder: &std::path::Path, depth: usize) -> usize {
-    let inner = fs::read_dir(folder)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-    inner.map(|entry| 1 + if depth > 0 { groups(&entry.path(), depth - 1) } else { 0 }).sum()
+fn groups(folder: &Path, name: &str, depth: usize) -> usize {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let count = |entry: fs::DirEntry| {
+        let own = usize::from(entry.path().to_string_lossy().contains(name));
+        own + if depth > 0 { groups(&entry.path(), name, depth - 1) } else { 0 }
+    };
+    folders.map(count).sum()
 }
 
 #[tokio::test]

@@ -12,10 +12,14 @@ use crate::sandbox::judge;
 const WHOLE: &[Attack] = &[
     (
         "starts_threads_without_end",
-        &[ProcessLimit, Crashed, TimeoutCpu],
+        &[ProcessLimit, OutputLimit],
         "package main\nimport (\"runtime\"; \"syscall\")\nfunc main() { for { go func() { runtime.LockOSThread(); syscall.Nanosleep(&syscall.Timespec{Sec: 600}, nil) }() } }\n",
     ),
-    ("starts_goroutines_without_end", &[Memory], "package main\nfunc main() { for { go func() { select {} }() } }\n"),
+    (
+        "starts_goroutines_without_end",
+        &[Memory, OutputLimit],
+        "package main\nfunc main() { for { go func() { select {} }() } }\n",
+    ),
     (
         "starts_processes_without_end",
         &[Wrong, Crashed, ProcessLimit],

@@ -11,8 +11,8 @@ use super::{Attack, withstand, withstand_tested};
 const WHOLE: &[Attack] = &[
     (
         "starts_threads_without_end",
-        &[Crashed, Memory, ProcessLimit],
-        "class Main { public static void main(String[] a) { for (;;) new Thread(() -> { try { Thread.sleep(600000); } catch (Exception e) {} }).start(); } }",
+        &[ProcessLimit],
+        "class Main { public static void main(String[] a) { for (;;) { var t = new Thread(() -> { try { Thread.sleep(600000); } catch (Exception e) {} }); t.setDaemon(true); t.start(); } } }",
     ),
     (
         "starts_processes_without_end",
@@ -120,12 +120,12 @@ const FORGING: &[Attack] = &[
     (
         "prints_results",
         &[Wrong],
-        "class Solution { int f(int n) { System.out.println(\"passed 0\\npassed 1\\npassed 2\\ndone 3\"); return 0; } Object g(int n) { return null; } }",
+        "class Solution { int f(int n) { System.out.println(\"passed 0\\npassed 1\\npassed 2\\ndone 3\"); return 0; } Object g(int n) { return java.util.List.of(); } }",
     ),
     (
         "takes_the_place_of_what_compares",
         &[Crashed, Wrong, CompileError, Forbidden],
-        "package rolecall; import java.util.Set; class Values { static class Unsupported extends RuntimeException { } public static Object plain(Object v, Set<String> o) { return 1; } public static Object items(Object v, boolean d, Set<String> o) { return 1; } public static Object other(Object v) { return v instanceof Integer i ? i + 1 : 2; } public static String show(Object v, Set<String> o) { return \"\"; } public static String shortened(String s) { return s; } }\npublic class Solution { public int f(int n) { return n * 2; } public Object g(int n) { return 0; } }",
+        "package rolecall; import java.util.Set; public class Values { public static class Unsupported extends RuntimeException { } public static Object plain(Object v, Set<String> o) { return 1; } public static Object items(Object v, boolean d, Set<String> o) { return 1; } public static Object other(Object v) { return v instanceof Integer i ? i + 1 : 2; } public static String show(Object v, Set<String> o) { return \"\"; } public static String shortened(String s) { return s; } }\nclass Solution { int f(int n) { return n * 2; } Object g(int n) { return 0; } }",
     ),
     (
         "takes_the_place_of_the_launcher",

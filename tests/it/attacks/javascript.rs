@@ -49,7 +49,7 @@ const WHOLE: &[Attack] = &[
         &[TimeoutCpu],
         "const again = () => process.nextTick(again); again(); process.on('SIGTERM', () => {}); process.on('uncaughtException', () => {})",
     ),
-    ("throws_a_huge_message", &[Crashed, OutputLimit], "throw new Error('\\ud800'.repeat(5e7))"),
+    ("throws_a_huge_message", &[Crashed, OutputLimit, Memory], "throw new Error('\\ud800'.repeat(5e7))"),
 ];
 
 const TESTS: &str = "console.assert(f(4) === 8)\nconsole.assert(f(1) === 2)\n";

@@ -8,7 +8,7 @@ use super::{Attack, withstand};
 const ATTACKS: &[Attack] = &[
     (
         "leaves_zombies",
-        &[Wrong],
+        &[Wrong, ProcessLimit],
         "import os\nfor _ in range(500):\n    try:\n        if os.fork() == 0: os._exit(0)\n    except OSError: pass\n",
     ),
     (
@@ -40,7 +40,7 @@ const ATTACKS: &[Attack] = &[
     (
         "follows_links_out",
         &[Wrong],
-        "import os\nfor n, path in enumerate(('/etc/passwd', '/proc/1/root/etc/passwd', '../../etc/shadow', '/root')):\n    os.symlink(path, f'l{n}')\n    try: os.listdir(f'l{n}') if n == 3 else open(f'l{n}').read(); print('escaped')\n    except OSError: pass\ntry: os.link('/usr/bin/env', 'h'); print('escaped')\nexcept OSError: pass\n",
+        "import os\nfor n, path in enumerate(('/etc/passwd', '/proc/1/root/etc/passwd', '../../etc/shadow', '/root/.bashrc')):\n    os.symlink(path, f'l{n}')\n    try: open(f'l{n}').read(); print('escaped')\n    except OSError: pass\ntry: os.link('/usr/bin/env', 'h'); print('escaped')\nexcept OSError: pass\n",
     ),
     (
         "signals_everybody",

@@ -11,7 +11,7 @@ use super::{Attack, withstand, withstand_tested};
 const WHOLE: &[Attack] = &[
     (
         "starts_threads_without_end",
-        &[Crashed, ProcessLimit],
+        &[ProcessLimit],
         "fn main() { loop { std::thread::spawn(|| std::thread::sleep(std::time::Duration::from_secs(600))); } }",
     ),
     (
@@ -72,7 +72,11 @@ const FORGING: &[Attack] = &[
         &[Crashed],
         "struct D;\nimpl Drop for D { fn drop(&mut self) { panic!() } }\nfn f(_: i32) -> i32 { std::panic::panic_any(D) }",
     ),
-    ("panics_with_a_huge_message", &[Crashed], "fn f(_: i32) -> i32 { panic!(\"{}\", \"x\".repeat(50_000_000)) }"),
+    (
+        "panics_with_a_huge_message",
+        &[Crashed, OutputLimit],
+        "fn f(_: i32) -> i32 { panic!(\"{}\", \"x\".repeat(50_000_000)) }",
+    ),
     (
         "swallows_panics",
         &[Wrong],
