@@ -97,7 +97,7 @@ pub struct Recipe {
 /// For each it writes on its standard output, before it reads the next:
 ///
 /// ```text
-/// unit ok|error SAID FILES
+/// unit ok|error|memory SAID FILES      (memory: there was none left for this unit)
 ///                     (SAID bytes: what the compiler said)
 /// PATH BYTES          (FILES times: this line, then as many bytes of what was built)
 /// ```

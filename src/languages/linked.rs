@@ -1,4 +1,4 @@
-use super::{Unit, syntax::TestTextError};
+use super::{Seal, Unit, syntax::TestTextError};
 use crate::domain::Assertion;
 
 /// The descriptor on which a linked program and the judge talk.
@@ -54,7 +54,7 @@ pub trait LinkedHarness: Sync {
 /// The one line that a linked program reads: `NONCE MASK CANARY`, each without blanks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkedRequest {
-    /// 32 hexadecimal digits, new for every process; every line of the program begins with it.
+    /// 32 hexadecimal digits, new for every process: the key of the digest with which every line of the program begins.
     pub nonce: String,
     /// For each assertion whether it is decided already and must be skipped: neither its values are computed nor is it
     /// reported; statements around it run as they stand.
@@ -74,8 +74,9 @@ impl LinkedRequest {
     }
 }
 
-/// What a linked program says, a line each: `NONCE WORD [FIELD…]`, fields apart by one blank; texts are hexadecimal UTF-8
-/// of at most 2,000 bytes, `-` where there is none.
+/// What a linked program says, a line each: `DIGEST WORD [FIELD…]`, fields apart by one blank; texts are hexadecimal UTF-8
+/// of at most 2,000 bytes, `-` where there is none. The nonce itself is never said, and each digest, which [`Seal`] makes,
+/// is of one line at one place: who reads the lines cannot write others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LinkedSaid {
     /// `begin INDEX`: the assertion's values are about to be computed.
@@ -112,10 +113,14 @@ pub enum LinkedSaid {
 }
 
 impl LinkedSaid {
-    /// Reads a line without its end; `None` for anything that is not exactly a line of this process.
-    pub fn read(line: &[u8], nonce: &str) -> Option<Self> {
-        let line = std::str::from_utf8(line).ok()?;
-        let mut fields = line.strip_prefix(nonce)?.strip_prefix(' ')?.split(' ');
+    /// Reads a line without its end, the first of which has number 0; `None` for anything that is not exactly that line of
+    /// this process.
+    pub fn read(line: &[u8], seal: &Seal, number: u64) -> Option<Self> {
+        let (digest, words) = std::str::from_utf8(line).ok()?.split_once(' ')?;
+        if digest != seal.digest(number, words) {
+            return None;
+        }
+        let mut fields = words.split(' ');
         let word = fields.next()?;
         let mut index = || fields.next()?.parse::<usize>().ok();
         let said = match word {
@@ -154,17 +159,24 @@ fn text(field: &str) -> Option<Option<String>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{LinkedRequest, LinkedSaid};
+    use super::{LinkedRequest, LinkedSaid, Seal};
 
     #[test]
     fn requests_and_answers_are_lines_of_one_form() {
         let request = LinkedRequest { nonce: "ab".to_owned(), decided: vec![true, false], canary: None };
         assert_eq!(request.line(), "ab 10 -\n");
-        assert_eq!(LinkedSaid::read(b"ab passed 3", "ab"), Some(LinkedSaid::Passed(3)));
+        let seal = Seal::of("000102030405060708090a0b0c0d0e0f");
+        let said = |words: &str| format!("{} {words}", seal.digest(3, words)).into_bytes();
+        assert_eq!(LinkedSaid::read(&said("passed 3"), &seal, 3), Some(LinkedSaid::Passed(3)));
         let failed = LinkedSaid::Failed { index: 1, expected: Some("8".to_owned()), actual: None };
-        assert_eq!(LinkedSaid::read(b"ab failed 1 38 -", "ab"), Some(failed));
-        for wrong in ["ac passed 3", "ab passed", "ab passed 3 4", "ab  passed 3", "ab failed 1 3 -", "ab cheered 1"] {
-            assert_eq!(LinkedSaid::read(wrong.as_bytes(), "ab"), None, "{wrong}");
+        assert_eq!(LinkedSaid::read(&said("failed 1 38 -"), &seal, 3), Some(failed));
+        for wrong in ["passed", "passed 3 4", " passed 3", "failed 1 3 -", "cheered 1", ""] {
+            assert_eq!(LinkedSaid::read(&said(wrong), &seal, 3), None, "{wrong}");
+        }
+        for (line, number) in
+            [(said("passed 3"), 4), (b"passed 3".to_vec(), 3), (b"0123456789abcdef passed 3".to_vec(), 3)]
+        {
+            assert_eq!(LinkedSaid::read(&line, &seal, number), None);
         }
     }
 }

@@ -15,12 +15,14 @@ mod linked;
 pub mod outline;
 mod python;
 mod rust;
+mod seal;
 /// Syntax trees of programs and tests.
 pub mod syntax;
 
 pub use commands::{BoxCommand, Preparation, Recipe, Resident, SourceFile, Tools, Unit, Wanted};
 pub use linked::{LINKED_CHANNEL, Linked, LinkedHarness, LinkedRequest, LinkedSaid, Testing};
 pub use python::PYTHON_HASH_SEED;
+pub use seal::Seal;
 pub use syntax::TestTextError;
 
 use serde_json::Value;

@@ -68,7 +68,7 @@ pub(super) async fn build(
         Some(resident) => {
             let Slot { tests, compiler, .. } = slot;
             match compile(tests, compiler, &resident, unit, &limits, &bounds).await? {
-                Ok(Compiled { good: true, said, files }) => Ok((files, said)),
+                Ok(Compiled { good: true, said, files, .. }) => Ok((files, said)),
                 Ok(Compiled { said, .. }) => Err((None, said)),
                 Err(halt) => Err((Some(halt), String::new())),
             }
@@ -121,7 +121,10 @@ async fn in_a_box(
         Step::Halted(halt) => Err((Some(halt), said)),
         Step::Done(..) if ended.status == 0 => Ok((kept.filled(ended.files), said)),
         Step::Done(..) if libc::WIFEXITED(ended.status) => Err((None, said)),
-        Step::Done(..) => Err((Some(of_status(ended.status, ended.cpu_ms, limits.test_cpu_ms)), said)),
+        Step::Done(..) => {
+            let halt = of_status(ended.status, ended.cpu_ms, limits.test_cpu_ms);
+            Err((Some(halt.in_the_light_of(&streams.stderr)), said))
+        }
     })
 }
 

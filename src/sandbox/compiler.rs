@@ -33,6 +33,8 @@ pub(super) struct Compiler {
 pub(super) struct Compiled {
     /// Whether it is a program.
     pub(super) good: bool,
+    /// Whether the compiler had no memory left for it.
+    is_spent: bool,
     /// What the compiler said.
     pub(super) said: String,
     /// What was built.
@@ -62,6 +64,7 @@ pub(super) async fn compile(
     let Compiler { process, talk, .. } = &mut compiler;
     let step = process.step(bounds, async |_| exchange(talk, resident, unit).await).await?;
     let halt = match step {
+        Step::Done(Ok(compiled), _) if compiled.is_spent => Halt::new(Verdict::Memory, "memory limit exceeded"),
         Step::Done(Ok(compiled), _) => {
             *kept = Some(compiler);
             return Ok(Ok(compiled));
@@ -109,7 +112,7 @@ async fn exchange(talk: &mut BufReader<UnixStream>, resident: &Resident, unit: &
     talk.write_all(&request).await?;
     let head = line(talk).await?;
     let mut fields = head.split(' ');
-    let (Some("unit"), Some(word @ ("ok" | "error")), Some(said), Some(files)) =
+    let (Some("unit"), Some(word @ ("ok" | "error" | "memory")), Some(said), Some(files)) =
         (fields.next(), fields.next(), fields.next(), fields.next())
     else {
         return Err(io::Error::other("not an answer of a compiler"));
@@ -122,7 +125,7 @@ async fn exchange(talk: &mut BufReader<UnixStream>, resident: &Resident, unit: &
         built.push((format!("{}/{path}", resident.directory), bytes(talk, number(length)?).await?));
     }
     let said = String::from_utf8_lossy(&said).into_owned();
-    Ok(Compiled { good: word == "ok", said, files: Pack::of_bytes(&built)? })
+    Ok(Compiled { good: word == "ok", is_spent: word == "memory", said, files: Pack::of_bytes(&built)? })
 }
 
 async fn line(talk: &mut BufReader<UnixStream>) -> io::Result<String> {

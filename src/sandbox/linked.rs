@@ -14,7 +14,7 @@ use super::tally::Tally;
 use super::verdicts::{Halt, of_status, of_words};
 use super::{Job, SandboxError};
 use crate::domain::{Assertion, TimeoutPolicy, Verdict};
-use crate::languages::{Linked, LinkedHarness, LinkedRequest, LinkedSaid, Toolchain, Tools};
+use crate::languages::{Linked, LinkedHarness, LinkedRequest, LinkedSaid, Seal, Toolchain, Tools};
 
 /// One execution of a program that is linked with its tests.
 ///
@@ -152,10 +152,10 @@ impl LinkedRun<'_> {
         let mut process =
             Process::spawn(&mut self.slot.candidates, &launch, stdin.into(), Outputs::Captured(captures)).await?;
         let nonce = uuid::Uuid::new_v4().simple().to_string();
-        let request = LinkedRequest { nonce: nonce.clone(), decided: decided.to_vec(), canary };
+        let mut listener = Listener::new(Seal::of(&nonce), decided);
+        let request = LinkedRequest { nonce, decided: decided.to_vec(), canary };
         process.channel.send(request.line().as_bytes()).await.map_err(failed("asking a program"))?;
         let flood = outcome.streams.flood.clone();
-        let mut listener = Listener::new(&nonce, decided);
         let mut longest = 0;
         let mut broken = None;
         loop {
@@ -206,7 +206,9 @@ impl LinkedRun<'_> {
 
 /// Reads what one process says, and stops at the first thing that it may not say.
 struct Listener<'a> {
-    nonce: &'a str,
+    seal: Seal,
+    /// Lines heard so far.
+    lines: u64,
     /// Assertions at work, the innermost last: the values of one may be computed by a function that asserts.
     at: Vec<usize>,
     decided: BTreeMap<usize, LinkedSaid>,
@@ -217,8 +219,17 @@ struct Listener<'a> {
 }
 
 impl<'a> Listener<'a> {
-    fn new(nonce: &'a str, skipped: &'a [bool]) -> Self {
-        Self { nonce, at: Vec::new(), decided: BTreeMap::new(), skipped, reports: 0, done: None, outside: None }
+    fn new(seal: Seal, skipped: &'a [bool]) -> Self {
+        Self {
+            seal,
+            lines: 0,
+            at: Vec::new(),
+            decided: BTreeMap::new(),
+            skipped,
+            reports: 0,
+            done: None,
+            outside: None,
+        }
     }
 
     fn at(&self) -> Option<usize> {
@@ -231,7 +242,9 @@ impl<'a> Listener<'a> {
     }
 
     fn hear(&mut self, line: &[u8]) -> Result<(), Halt> {
-        let said = LinkedSaid::read(line, self.nonce).ok_or_else(|| Halt::forged("a malformed message"))?;
+        let said = LinkedSaid::read(line, &self.seal, self.lines);
+        let said = said.ok_or_else(|| Halt::forged("a malformed message"))?;
+        self.lines += 1;
         if self.done.is_some() {
             return Err(Halt::forged("a message after the last"));
         }

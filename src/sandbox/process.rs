@@ -232,9 +232,11 @@ impl Process {
                     *others_cpu_ms = usage.others_cpu_ms.max(*others_cpu_ms);
                     *peak_memory_bytes = usage.resident_bytes.max(*peak_memory_bytes);
                     let cpu = own_cpu_ms(*pid).saturating_sub(before) + others_cpu_ms.saturating_sub(others_before);
+                    // On a busy machine many processes that wait for a core may use up the wall first.
+                    let is_over = cpu >= bounds.cpu_ms || started.elapsed() >= wall;
                     if let Some(halt) = evidence.met() {
                         halt
-                    } else if cpu >= bounds.cpu_ms && usage.tasks >= bounds.limits.processes {
+                    } else if is_over && usage.tasks >= bounds.limits.processes {
                         Halt::new(Verdict::ProcessLimit, "process limit exceeded")
                     } else if cpu >= bounds.cpu_ms {
                         Halt::new(Verdict::TimeoutCpu, "CPU time limit exceeded")

@@ -54,6 +54,14 @@ pub(super) fn give_up(number: RawFd) {
     unsafe { libc::close(number) };
 }
 
+/// Closes every descriptor but the standard streams. Call it before anything is opened.
+pub(super) fn close_inherited() -> io::Result<()> {
+    const FIRST: libc::c_uint = 3;
+    // SAFETY: the call touches no memory, and no value of this process owns a descriptor yet: nothing has been opened.
+    let closed = unsafe { libc::syscall(libc::SYS_close_range, FIRST, libc::c_uint::MAX, 0) };
+    if closed < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
 /// Kills every other process of this name space, of which this process is the first.
 pub(super) fn kill_others() -> io::Result<()> {
     // SAFETY: the call touches no memory.

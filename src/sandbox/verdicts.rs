@@ -38,19 +38,33 @@ impl Halt {
 const LAST_WORDS: usize = 8 << 10;
 
 /// How runtimes say that there is no memory.
-const NO_MEMORY: [&str; 7] = [
+const NO_MEMORY: [&str; 8] = [
     "std::bad_alloc",
     "OutOfMemoryError",
     "heap out of memory",
     "fatal error: out of memory",
+    "fatal error: runtime: out of memory",
     "runtime: cannot allocate memory",
     "Array buffer allocation failed",
     "memory allocation of ",
 ];
 
+/// How runtimes say that there may be no more processes and threads. Java calls that a lack of memory.
+const NO_PROCESS: [&str; 4] = [
+    "failed to create new OS thread",
+    "unable to create native thread",
+    "failed to spawn thread",
+    "Resource temporarily unavailable",
+];
+
 /// The verdict of a crash that was described in words.
 pub(super) fn of_words(text: &str) -> Verdict {
-    if NO_MEMORY.iter().any(|words| text.contains(words)) { Verdict::Memory } else { Verdict::Crashed }
+    let says = |all: &[&str]| all.iter().any(|words| text.contains(words));
+    match () {
+        () if says(&NO_PROCESS) => Verdict::ProcessLimit,
+        () if says(&NO_MEMORY) => Verdict::Memory,
+        () => Verdict::Crashed,
+    }
 }
 
 /// An exception that the candidate's process reports: evidence against the candidate only.

@@ -71,7 +71,7 @@ impl LinkedHarness for CppHarness {
         }
         unit.push_str(&format!("#define main rolecall_main_{suffix}\n#include \"{PROGRAM_FILE}\"\n#undef main\nnamespace program_ended_{suffix} {{}}\n"));
         let words: BTreeSet<&str> = tests.words().chain(OUR_WORDS.iter().copied()).collect();
-        defined.retain(|word| words.contains(word));
+        defined.retain(|word| words.contains(word.as_str()));
         for word in defined {
             unit.push_str(&format!("#undef {word}\n"));
         }
@@ -100,24 +100,30 @@ fn own_classes(names: &[&str], suffix: &str) -> String {
 }
 
 /// Words that a text may make macros of: whatever follows `define` on a line of the preprocessor, however it is written.
-fn defined_words(text: &str) -> BTreeSet<&str> {
+fn defined_words(text: &str) -> BTreeSet<String> {
+    let text = joined(text);
     let mut words = BTreeSet::new();
     for (at, found) in text.match_indices("define") {
         let rest = &text[at + found.len()..];
         let line = rest.find('\n').map_or(rest, |end| &rest[..end]);
-        // A line that goes on, or a comment between, may hide the word: then every word of the next line counts.
-        let hides = line.contains("/*") || line.trim_end().ends_with('\\');
-        let line = if hides { &rest[..rest.len().min(line.len() + 1 + next_line(rest, line.len()))] } else { line };
-        let mut candidates = line.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
-        let candidates = candidates.by_ref().filter(|word| !word.is_empty());
-        words.extend(candidates.take(if hides { usize::MAX } else { 1 }));
+        // A comment between, which may end on a later line, hides the word: then every word of what follows counts.
+        let (line, most) = if line.contains("/*") { (rest, usize::MAX) } else { (line, 1) };
+        let candidates = line.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        words.extend(candidates.filter(|word| !word.is_empty()).take(most).map(str::to_owned));
     }
     words
 }
 
-/// How long the line after the first `skipped` bytes and their line end is.
-fn next_line(text: &str, skipped: usize) -> usize {
-    text.get(skipped + 1..).map_or(0, |rest| rest.find('\n').unwrap_or(rest.len()))
+/// A text whose continued lines are one, as the preprocessor reads it: words may be cut there too.
+fn joined(text: &str) -> String {
+    let mut joined = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        match line.trim_end().strip_suffix('\\') {
+            Some(begun) if line.ends_with('\n') => joined.push_str(begun),
+            _ => joined.push_str(line),
+        }
+    }
+    joined
 }
 
 /// What of the prompt's code the program does not define itself: includes, names brought in, helpers.
@@ -194,8 +200,9 @@ mod tests {
     fn definitions_are_found_however_they_are_written() {
         let words = |text| defined_words(text).into_iter().collect::<Vec<_>>();
         assert_eq!(words("%:define a(x) x\n"), ["a"]);
-        assert_eq!(words("#define \\\n  b c\n"), ["b", "c"]);
+        assert_eq!(words("#define \\\n  b c\n"), ["b"]);
         assert_eq!(words("#define/* */d e\n"), ["d", "e"]);
+        assert_eq!(words("#def\\\nine f g\n#de\\ \r\nfine h\n"), ["f", "h"]);
     }
 
     #[test]

@@ -1,21 +1,18 @@
 use super::sources::{imports, parsed};
 use crate::{domain::Assertion, languages::syntax::nodes_below};
 
-/// Functions that end or replace the process, or start another, by the path of their package.
+/// Functions that end or replace the process, start another or reach its memory, by the path of their package.
 const ENDING: &[(&str, &[&str])] = &[
-    ("os", &["Exit", "StartProcess"]),
+    ("os", &["Exit", "StartProcess", "NewFile"]),
     ("os/exec", &["Command", "CommandContext"]),
     ("log", &["Fatal", "Fatalf", "Fatalln"]),
     ("runtime", &["Goexit"]),
+    ("runtime/debug", &["WriteHeapDump"]),
     ("plugin", &["Open"]),
-    (
-        "syscall",
-        &["Exit", "Exec", "ForkExec", "StartProcess", "Kill", "Syscall", "Syscall6", "RawSyscall", "RawSyscall6"],
-    ),
 ];
 
-/// Packages that undo what the language promises.
-const UNSAFE: &[&str] = &["unsafe", "C"];
+/// Packages that undo what the language promises, or reach the kernel and any descriptor.
+const UNSAFE: &[&str] = &["unsafe", "C", "syscall"];
 
 /// Calls of such functions, by whatever name their package is imported, and imports of what undoes the language's types.
 pub(super) fn exits(program: &str) -> Vec<Assertion> {

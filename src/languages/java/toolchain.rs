@@ -19,6 +19,7 @@ const PREPARED: &[(&str, &str)] = &[
     ("Compiler.java", include_str!("../harness/java/Compiler.java")),
     ("Launcher.java", include_str!("../harness/java/Launcher.java")),
     ("ProgramLoader.java", include_str!("../harness/java/ProgramLoader.java")),
+    ("Seal.java", include_str!("../harness/java/Seal.java")),
     ("Starter.java", include_str!("../harness/java/Starter.java")),
     ("Values.java", include_str!("../harness/java/Values.java")),
 ];

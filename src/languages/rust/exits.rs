@@ -31,7 +31,8 @@ const ENDING: &[&str] = &[
     "syscall",
 ];
 
-/// Calls of such functions, and assembly, which may do the same; inside of macros too.
+/// Calls of such functions, and assembly, which may do the same, inside of macros too; attributes that start early; and what
+/// undoes the promises of the language: `unsafe` and functions of elsewhere.
 pub(super) fn exits(program: &str) -> Vec<Assertion> {
     let Ok(syntax) = Syntax::parse(Language::Rust, tree_sitter_rust::LANGUAGE, program) else { return Vec::new() };
     let nodes = syntax.nodes();
@@ -59,6 +60,7 @@ fn ending<'t>(syntax: &Syntax<'_>, node: Node<'t>) -> Option<Node<'t>> {
             let text = syntax.source(node);
             ["link_section", "no_mangle", "export_name"].iter().any(|name| text.contains(name)).then_some(node)
         }
+        "unsafe_block" | "foreign_mod_item" => Some(node),
         // Arguments of macros are words only.
         "identifier" if node.parent().is_some_and(|parent| parent.kind() == "token_tree") => {
             let next = node.next_sibling()?;
@@ -93,5 +95,13 @@ mod tests {
             (10, "#[link_section = \".init_array\"]"),
         ];
         assert_eq!(found, expected.map(|(line, text)| (line, text.to_owned())));
+    }
+
+    #[test]
+    fn what_starts_early_or_is_unsafe_is_found() {
+        let program = "#[derive(Debug)]\nstruct S;\n#[used]\n#[link_section = \".init_array\"]\nstatic E: fn() = f;\nextern \"C\" { fn dup(d: \
+                       i32) -> i32; }\nfn f() { unsafe { dup(3) }; }\n";
+        let lines: Vec<_> = exits(program).into_iter().map(|found| found.line).collect();
+        assert_eq!(lines, [4, 6, 7]);
     }
 }

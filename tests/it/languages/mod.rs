@@ -1,11 +1,13 @@
 //! Programs of every language in the sandbox: verdicts by assertion, whole programs, and what compilers say.
 
+mod cases;
 mod cpp;
 mod go;
 mod java;
 mod javascript;
 mod references;
 mod rust;
+mod tools;
 
 use std::sync::Arc;
 

@@ -7,39 +7,41 @@ template <class T> struct own : std::false_type {};
 // Whether equality of a type is the language's own, so that it proves something.
 template <class T, class = void> struct plain : own<T> {};
 template <class T> struct plain<T, std::enable_if_t<std::is_scalar_v<T> && !std::is_member_pointer_v<T>>> : std::true_type {};
+// The same inside of something else: an enumeration there is compared by operators that the program may define.
+template <class T> struct part : std::conjunction<plain<T>, std::disjunction<own<T>, std::negation<std::is_enum<T>>>> {};
 template <class T> struct plain<const T> : plain<T> {};
 template <class T> struct plain<volatile T> : plain<T> {};
-template <class T, std::size_t N> struct plain<T[N]> : plain<T> {};
-template <class T, std::size_t N> struct plain<const T[N]> : plain<T> {};
-template <class T, std::size_t N> struct plain<std::array<T, N>> : plain<T> {};
+template <class T, std::size_t N> struct plain<T[N]> : part<T> {};
+template <class T, std::size_t N> struct plain<const T[N]> : part<T> {};
+template <class T, std::size_t N> struct plain<std::array<T, N>> : part<T> {};
 template <std::size_t N> struct plain<std::bitset<N>> : std::true_type {};
 template <> struct plain<std::vector<bool>::reference> : std::true_type {};
 template <> struct plain<std::monostate> : std::true_type {};
 template <> struct plain<std::nullopt_t> : std::true_type {};
-template <class C, class T, class A> struct plain<std::basic_string<C, T, A>> : plain<C> {};
-template <class C, class T> struct plain<std::basic_string_view<C, T>> : plain<C> {};
-template <class T> struct plain<std::complex<T>> : plain<T> {};
-template <class T, class A> struct plain<std::vector<T, A>> : plain<T> {};
-template <class T, class A> struct plain<std::deque<T, A>> : plain<T> {};
-template <class T, class A> struct plain<std::list<T, A>> : plain<T> {};
-template <class T, class A> struct plain<std::forward_list<T, A>> : plain<T> {};
-template <class T, class S> struct plain<std::stack<T, S>> : plain<S> {};
-template <class T, class S> struct plain<std::queue<T, S>> : plain<S> {};
-template <class T, class C, class A> struct plain<std::set<T, C, A>> : plain<T> {};
-template <class T, class C, class A> struct plain<std::multiset<T, C, A>> : plain<T> {};
-template <class T, class H, class E, class A> struct plain<std::unordered_set<T, H, E, A>> : std::conjunction<plain<T>, std::is_same<E, std::equal_to<T>>> {};
-template <class T, class H, class E, class A> struct plain<std::unordered_multiset<T, H, E, A>> : std::conjunction<plain<T>, std::is_same<E, std::equal_to<T>>> {};
-template <class K, class V, class C, class A> struct plain<std::map<K, V, C, A>> : std::conjunction<plain<K>, plain<V>> {};
-template <class K, class V, class C, class A> struct plain<std::multimap<K, V, C, A>> : std::conjunction<plain<K>, plain<V>> {};
-template <class K, class V, class H, class E, class A> struct plain<std::unordered_map<K, V, H, E, A>> : std::conjunction<plain<K>, plain<V>, std::is_same<E, std::equal_to<K>>> {};
-template <class K, class V, class H, class E, class A> struct plain<std::unordered_multimap<K, V, H, E, A>> : std::conjunction<plain<K>, plain<V>, std::is_same<E, std::equal_to<K>>> {};
-template <class A, class B> struct plain<std::pair<A, B>> : std::conjunction<plain<A>, plain<B>> {};
-template <class... T> struct plain<std::tuple<T...>> : std::conjunction<plain<T>...> {};
-template <class... T> struct plain<std::variant<T...>> : std::conjunction<plain<T>...> {};
-template <class T> struct plain<std::optional<T>> : plain<T> {};
+template <class C, class T, class A> struct plain<std::basic_string<C, T, A>> : part<C> {};
+template <class C, class T> struct plain<std::basic_string_view<C, T>> : part<C> {};
+template <class T> struct plain<std::complex<T>> : part<T> {};
+template <class T, class A> struct plain<std::vector<T, A>> : part<T> {};
+template <class T, class A> struct plain<std::deque<T, A>> : part<T> {};
+template <class T, class A> struct plain<std::list<T, A>> : part<T> {};
+template <class T, class A> struct plain<std::forward_list<T, A>> : part<T> {};
+template <class T, class S> struct plain<std::stack<T, S>> : part<S> {};
+template <class T, class S> struct plain<std::queue<T, S>> : part<S> {};
+template <class T, class C, class A> struct plain<std::set<T, C, A>> : part<T> {};
+template <class T, class C, class A> struct plain<std::multiset<T, C, A>> : part<T> {};
+template <class T, class H, class E, class A> struct plain<std::unordered_set<T, H, E, A>> : std::conjunction<part<T>, std::is_same<E, std::equal_to<T>>> {};
+template <class T, class H, class E, class A> struct plain<std::unordered_multiset<T, H, E, A>> : std::conjunction<part<T>, std::is_same<E, std::equal_to<T>>> {};
+template <class K, class V, class C, class A> struct plain<std::map<K, V, C, A>> : std::conjunction<part<K>, part<V>> {};
+template <class K, class V, class C, class A> struct plain<std::multimap<K, V, C, A>> : std::conjunction<part<K>, part<V>> {};
+template <class K, class V, class H, class E, class A> struct plain<std::unordered_map<K, V, H, E, A>> : std::conjunction<part<K>, part<V>, std::is_same<E, std::equal_to<K>>> {};
+template <class K, class V, class H, class E, class A> struct plain<std::unordered_multimap<K, V, H, E, A>> : std::conjunction<part<K>, part<V>, std::is_same<E, std::equal_to<K>>> {};
+template <class A, class B> struct plain<std::pair<A, B>> : std::conjunction<part<A>, part<B>> {};
+template <class... T> struct plain<std::tuple<T...>> : std::conjunction<part<T>...> {};
+template <class... T> struct plain<std::variant<T...>> : std::conjunction<part<T>...> {};
+template <class T> struct plain<std::optional<T>> : part<T> {};
 template <class T> struct plain<std::shared_ptr<T>> : std::true_type {};
 template <class T, class D> struct plain<std::unique_ptr<T, D>> : std::is_same<D, std::default_delete<T>> {};
-template <class I, class C> struct plain<__gnu_cxx::__normal_iterator<I, C>> : plain<C> {};
+template <class I, class C> struct plain<__gnu_cxx::__normal_iterator<I, C>> : part<C> {};
 
 template <template <class...> class Template, class T> struct made_of : std::false_type {};
 template <template <class...> class Template, class... T> struct made_of<Template, Template<T...>> : std::true_type {};
@@ -181,9 +183,58 @@ template <class T> auto changed(const T& value) {
     } else return unknown();
 }
 
+// A text as its letters and their number, without functions of the C library, which a program may replace.
+inline std::pair<const char*, std::size_t> letters(const char* text) {
+    std::size_t length = 0;
+    while (text[length]) length++;
+    return {text, length};
+}
+inline std::pair<const char*, std::size_t> letters(const std::string& text) { return {text.data(), text.size()}; }
+inline std::pair<const char*, std::size_t> letters(std::string_view text) { return {text.data(), text.size()}; }
+template <class T> struct is_text : std::disjunction<std::is_same<T, std::string>, std::is_same<T, std::string_view>> {};
+template <class T> struct like_text : std::disjunction<is_text<T>, std::is_convertible<const T&, const char*>> {};
+
+template <class T, class = void> struct ordered : std::false_type {};
+template <class T>
+struct ordered<T, std::void_t<typename T::const_iterator, typename T::value_type>> : std::conjunction<ranged<T>, std::negation<is_text<T>>, std::negation<own<T>>> {};
+template <class T, class H, class E, class A> struct ordered<std::unordered_set<T, H, E, A>> : std::false_type {};
+template <class T, class H, class E, class A> struct ordered<std::unordered_multiset<T, H, E, A>> : std::false_type {};
+template <class K, class V, class H, class E, class A> struct ordered<std::unordered_map<K, V, H, E, A>> : std::false_type {};
+template <class K, class V, class H, class E, class A> struct ordered<std::unordered_multimap<K, V, H, E, A>> : std::false_type {};
+
+// What == says of plain values. Texts and containers are gone through here, item by item: an operator that the program
+// puts into the library's name space is not asked.
+template <class A, class B> bool same(const A& left, const B& right) {
+    if constexpr (is_text<A>::value ? like_text<B>::value : is_text<B>::value && like_text<A>::value) {
+        auto [first, length] = letters(left);
+        auto [second, other] = letters(right);
+        if (length != other) return false;
+        for (std::size_t at = 0; at < length; at++)
+            if (first[at] != second[at]) return false;
+        return true;
+    } else if constexpr (!std::is_same_v<A, B>) return left == right;
+    else if constexpr (made_of<std::pair, A>::value) return same(left.first, right.first) && same(left.second, right.second);
+    else if constexpr (made_of<std::optional, A>::value)
+        return left.has_value() == right.has_value() && (!left.has_value() || same(*left, *right));
+    else if constexpr (ordered<A>::value) {
+        auto first = left.begin(), second = right.begin();
+        for (; first != left.end() && second != right.end(); ++first, ++second)
+            if (!same<typename A::value_type, typename A::value_type>(*first, *second)) return false;
+        return first == left.end() && second == right.end();
+    } else return left == right;
+}
+
 // Comparisons as known before the program was read, so that operators of its own for types of the language are not seen.
-constexpr std::equal_to<> equal_SUFFIX{};
-constexpr std::not_equal_to<> unequal_SUFFIX{};
+struct equality {
+    template <class A, class B, class = std::enable_if_t<std::is_invocable_r_v<bool, std::equal_to<>, const A&, const B&>>>
+    bool operator()(const A& left, const B& right) const { return same(left, right); }
+};
+struct inequality {
+    template <class A, class B, class = std::enable_if_t<std::is_invocable_r_v<bool, std::not_equal_to<>, const A&, const B&>>>
+    bool operator()(const A& left, const B& right) const { return !same(left, right); }
+};
+constexpr equality equal_SUFFIX{};
+constexpr inequality unequal_SUFFIX{};
 constexpr std::less<> less_SUFFIX{};
 constexpr std::less_equal<> at_most_SUFFIX{};
 constexpr std::greater<> greater_SUFFIX{};
@@ -208,13 +259,16 @@ void compared_SUFFIX(int index, bool swapped, Operator holding, const char* sign
     else if constexpr (!compares<A, B, Operator>::value)
         ended("unsupported", index, " " + hexadecimal(name_of<A>() + " compared with " + name_of<B>()));
     else {
-        bool holds = holding(bare<B>(left), bare<A>(right));
-        if (canary == index) {
+        // Compared once, whether it is the canary or not: what differs from call to call cannot tell one from the other.
+        auto plainly = [&] { return holding(bare<B>(left), bare<A>(right)); };
+        bool holds;
+        if (canary != index) holds = plainly();
+        else {
             auto other = changed(right);
             using Other = std::decay_t<decltype(other)>;
-            if constexpr (!std::is_same_v<Operator, std::equal_to<>> || std::is_same_v<Other, unknown>) holds = !holds;
-            else if constexpr (!compares<A, typename Other::value_type, Operator>::value) holds = !holds;
-            else holds = other ? holding(bare<typename Other::value_type>(left), bare<A>(*other)) : !holds;
+            if constexpr (!std::is_same_v<Operator, equality> || std::is_same_v<Other, unknown>) holds = !plainly();
+            else if constexpr (!compares<A, typename Other::value_type, Operator>::value) holds = !plainly();
+            else holds = other ? holding(bare<typename Other::value_type>(left), bare<A>(*other)) : !plainly();
         }
         if (holds) return passed(index);
         std::string first = shown(left), second = shown(right);

@@ -12,13 +12,16 @@ import (
 	reflect_SUFFIX "reflect"
 	strconv_SUFFIX "strconv"
 	strings_SUFFIX "strings"
+	sync_SUFFIX "sync"
 	syscall_SUFFIX "syscall"
 )
 
 const channel_SUFFIX = 3
 
 type judge_SUFFIX struct {
-	nonce   string
+	key     [2]uint64
+	lines   uint64
+	lock    sync_SUFFIX.Mutex
 	decided []bool
 	canary  int
 	reports int
@@ -47,7 +50,11 @@ func open_SUFFIX() *judge_SUFFIX {
 	if len(fields) != 3 {
 		os_SUFFIX.Exit(125)
 	}
-	judge := &judge_SUFFIX{nonce: fields[0], canary: -1}
+	judge := &judge_SUFFIX{canary: -1}
+	if len(fields[0]) == 32 {
+		judge.key[0], _ = strconv_SUFFIX.ParseUint(fields[0][:16], 16, 64)
+		judge.key[1], _ = strconv_SUFFIX.ParseUint(fields[0][16:], 16, 64)
+	}
 	for _, mark := range fields[1] {
 		judge.decided = append(judge.decided, mark == '1')
 	}
@@ -57,8 +64,51 @@ func open_SUFFIX() *judge_SUFFIX {
 	return judge
 }
 
-func (h *judge_SUFFIX) say(words ...string) {
-	line := []byte(h.nonce + " " + strings_SUFFIX.Join(words, " ") + "\n")
+// SipHash-2-4 of a text under the key: what a line begins with.
+func (h *judge_SUFFIX) digest(text string) uint64 {
+	a, b := h.key[0]^0x736f6d6570736575, h.key[1]^0x646f72616e646f6d
+	c, d := h.key[0]^0x6c7967656e657261, h.key[1]^0x7465646279746573
+	turned := func(value uint64, by uint) uint64 { return value<<by | value>>(64-by) }
+	round := func() {
+		a, c = a+b, c+d
+		b, d = turned(b, 13)^a, turned(d, 16)^c
+		a, c = turned(a, 32)+d, c+b
+		d, b, c = turned(d, 21)^a, turned(b, 17)^c, turned(c, 32)
+	}
+	absorb := func(block uint64) {
+		d ^= block
+		round()
+		round()
+		a ^= block
+	}
+	rest := text
+	for ; len(rest) >= 8; rest = rest[8:] {
+		block := uint64(0)
+		for at := 7; at >= 0; at-- {
+			block = block<<8 | uint64(rest[at])
+		}
+		absorb(block)
+	}
+	block := uint64(len(text)) << 56
+	for at := len(rest) - 1; at >= 0; at-- {
+		block |= uint64(rest[at]) << (8 * uint(at))
+	}
+	absorb(block)
+	c ^= 0xff
+	round()
+	round()
+	round()
+	round()
+	return a ^ b ^ c ^ d
+}
+
+func (h *judge_SUFFIX) say(fields ...string) {
+	h.lock.Lock()
+	defer h.lock.Unlock()
+	words := strings_SUFFIX.Join(fields, " ")
+	seal := h.digest(strconv_SUFFIX.FormatUint(h.lines, 10) + " " + words)
+	h.lines++
+	line := []byte(fmt_SUFFIX.Sprintf("%016x %s\n", seal, words))
 	for len(line) > 0 {
 		count, err := syscall_SUFFIX.Write(channel_SUFFIX, line)
 		if err == syscall_SUFFIX.EINTR {

@@ -44,21 +44,31 @@ public final class Compiler {
             }
             StringWriter said = new StringWriter();
             Memory memory = new Memory(library);
-            boolean good;
+            String word;
             try {
-                good = compiler.getTask(said, memory, null, List.of(options), null, sources).call();
-            } catch (RuntimeException | StackOverflowError error) {
+                word = compiler.getTask(said, memory, null, List.of(options), null, sources).call() ? "ok" : "error";
+            } catch (OutOfMemoryError error) {
+                word = "memory";
+            } catch (RuntimeException | Error error) {
                 said.write("error: the compiler failed: " + error + "\n");
-                good = false;
+                word = isOutOfMemory(error) ? "memory" : "error";
             }
-            answer(output, good, said.toString().getBytes(StandardCharsets.UTF_8), good ? memory.classes : Map.of());
+            Map<String, ByteArrayOutputStream> built = word.equals("ok") ? memory.classes : Map.of();
+            answer(output, word, said.toString().getBytes(StandardCharsets.UTF_8), built);
         }
     }
 
+    private static boolean isOutOfMemory(Throwable error) {
+        for (Throwable cause = error.getCause(); cause != null; cause = cause.getCause()) {
+            if (cause instanceof OutOfMemoryError) return true;
+        }
+        return false;
+    }
+
     private static void answer(
-            DataOutputStream output, boolean good, byte[] said, Map<String, ByteArrayOutputStream> classes)
+            DataOutputStream output, String word, byte[] said, Map<String, ByteArrayOutputStream> classes)
             throws IOException {
-        output.writeBytes("unit " + (good ? "ok " : "error ") + said.length + " " + classes.size() + "\n");
+        output.writeBytes("unit " + word + " " + said.length + " " + classes.size() + "\n");
         output.write(said);
         for (Map.Entry<String, ByteArrayOutputStream> entry : classes.entrySet()) {
             byte[] code = entry.getValue().toByteArray();

@@ -26,9 +26,10 @@ public final class Launcher {
         for (int index = 0; index < decided.length; index++) decided[index] = request[1].charAt(index) == '1';
         int canary = request[2].equals("-") ? -1 : Integer.parseInt(request[2]);
         FileOutputStream output = new FileOutputStream(channel);
+        Seal seal = new Seal(request[0]);
         Consumer<String> say = words -> {
             try {
-                output.write((request[0] + " " + words + "\n").getBytes(StandardCharsets.UTF_8));
+                seal.write(output, words);
             } catch (IOException error) {
                 Runtime.getRuntime().halt(125);
             }

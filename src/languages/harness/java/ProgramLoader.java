@@ -47,11 +47,13 @@ final class ProgramLoader extends ClassLoader {
         synchronized (getClassLoadingLock(name)) {
             Class<?> known = findLoadedClass(name);
             if (known != null) return known;
-            byte[] code = classes.remove(name);
-            if (code != null) return defineClass(name, code, 0, code.length);
             if (name.equals("rolecall.Values") || name.startsWith("rolecall.Values$")) {
                 return Class.forName(name, false, ProgramLoader.class.getClassLoader());
             }
+            // A program that is of our package would take the place of what compares.
+            if (name.startsWith("rolecall.")) throw new ClassNotFoundException(name);
+            byte[] code = classes.remove(name);
+            if (code != null) return defineClass(name, code, 0, code.length);
             boolean open = OPEN.stream().anyMatch(name::startsWith);
             boolean shut = SHUT.stream().anyMatch(name::startsWith) && !AGAIN_OPEN.contains(name);
             if (!open || shut) throw new ClassNotFoundException(name);

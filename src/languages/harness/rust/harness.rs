@@ -102,7 +102,8 @@ fn write_line(line: &str) {
 }
 
 struct State {
-    nonce: String,
+    key: [u64; 2],
+    lines: u64,
     mask: Vec<u8>,
     canary: Option<usize>,
     /// Assertions at work, the innermost last.
@@ -125,26 +126,38 @@ fn with<T>(change: impl FnOnce(&mut State) -> T) -> T {
     }
 }
 
+/// SipHash-2-4 of a text under a key: what a line begins with.
+#[allow(deprecated)]
+fn digest(key: [u64; 2], text: &str) -> u64 {
+    let mut hasher = ::std::hash::SipHasher::new_with_keys(key[0], key[1]);
+    ::std::hash::Hasher::write(&mut hasher, text.as_bytes());
+    ::std::hash::Hasher::finish(&hasher)
+}
+
 fn say(word: &str, index: Option<usize>, fields: &[Option<String>]) {
-    let mut line = with(|state| state.nonce.clone());
-    line.push(' ');
-    line.push_str(word);
-    line.push(' ');
+    let mut words = String::from(word);
+    words.push(' ');
     match index {
-        Some(index) => line.push_str(&::std::string::ToString::to_string(&index)),
-        None => line.push('-'),
+        Some(index) => words.push_str(&::std::string::ToString::to_string(&index)),
+        None => words.push('-'),
     }
     for field in fields {
-        line.push(' ');
+        words.push(' ');
         match field {
             Some(text) if !text.is_empty() => text.bytes().for_each(|byte| {
-                let _ = line.write_fmt(::std::format_args!("{:02x}", byte));
+                let _ = words.write_fmt(::std::format_args!("{:02x}", byte));
             }),
-            _ => line.push('-'),
+            _ => words.push('-'),
         }
     }
-    line.push('\n');
-    write_line(&line);
+    with(|state| {
+        let mut text = String::new();
+        let _ = text.write_fmt(::std::format_args!("{} {}", state.lines, words));
+        state.lines += 1;
+        let mut line = String::new();
+        let _ = line.write_fmt(::std::format_args!("{:016x} {}\n", digest(state.key, &text), words));
+        write_line(&line);
+    });
 }
 
 fn ended(word: &str, index: usize, fields: &[Option<String>]) {
@@ -355,7 +368,11 @@ pub extern "C" fn main(_: i32, _: *const *const u8) -> i32 {
     };
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     *state() = Some(State {
-        nonce: text(nonce),
+        key: [
+            u64::from_str_radix(&text(&nonce[..nonce.len().min(16)]), 16).unwrap_or(0),
+            u64::from_str_radix(&text(&nonce[nonce.len().min(16)..]), 16).unwrap_or(0),
+        ],
+        lines: 0,
         mask: mask.to_vec(),
         canary: text(canary).parse().ok(),
         at: Vec::new(),
