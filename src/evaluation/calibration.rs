@@ -17,9 +17,9 @@ const LEAST_MS: u64 = 500;
 /// CPU time that a test may take while it is measured, in ms, where the task's own limit is lower.
 const MEASURING_MS: u64 = 10_000;
 
-/// `problems` with the CPU limit of a test measured on this machine: the larger of 0.5 s and 20 times the slowest test of
-/// the reference, or of the starter where there is no reference and the starter passes. A problem without either keeps its
-/// limits. A note says which it was. `at_once` are measured at once.
+/// `problems` with the CPU limit of a test measured on this machine: the larger of 0.5 s and 20 times the slowest test
+/// of the reference, or of the starter where there is no reference and the starter passes. A problem without either
+/// keeps its limits. A note says which it was. `at_once` are measured at once.
 ///
 /// # Errors
 /// Cancellation, and faults of this machine that come twice.

@@ -112,8 +112,9 @@ impl Programs<'_> {
             Step::Done(said, cpu_ms) => (said.map_err(failed("reading from a candidate"))?, Some(cpu_ms)),
         };
         let ended = process.retire(&mut self.slot.candidates).await?;
-        // What was stopped says at its end what it used: the clock on the wall would charge a sleeper for its sleep.
-        let cpu_ms = spent.unwrap_or(ended.cpu_ms);
+        // A process says at its end what it used: one that is gone already cannot be asked, and one that was stopped has
+        // not said.
+        let cpu_ms = ended.cpu_ms.max(spent.unwrap_or(0));
         let mut compile_output = None;
         let mut halt = None;
         match said.pop() {

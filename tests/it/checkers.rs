@@ -141,7 +141,8 @@ def holds(text):
 found = 0
 for one in gc.get_objects():
     try:
-        found += sum(map(holds, one.values() if isinstance(one, dict) else one if isinstance(one, (list, tuple)) else ()))
+        parts = one.values() if isinstance(one, dict) else one if isinstance(one, (list, tuple)) else ()
+        found += sum(map(holds, parts))
     except Exception:
         pass
 frame = sys._getframe()
@@ -169,10 +170,9 @@ async fn e15_a_candidate_cannot_find_the_checker() {
 /// A folder with a task of the digit that is no sum, the text of `head` in it, and a program that answers right.
 fn folder(head: &str) -> (tempfile::TempDir, String, String) {
     let folder = tempfile::tempdir().unwrap();
-    let task = format!(
-        "id = 'digit'\nlanguage = 'python'\nstatement = 'Print any digit that is not a+b.'\n{head}\n[[visible.io]]\nstdin = \
-         '2 5'\nstdout = '0'\n"
-    );
+    let statement = "Print any digit that is not a+b.";
+    let case = "[[visible.io]]\nstdin = '2 5'\nstdout = '0'\n";
+    let task = format!("id = 'digit'\nlanguage = 'python'\nstatement = '{statement}'\n{head}\n{case}");
     let (file, program) = (folder.path().join("digit.toml"), folder.path().join("nine.py"));
     fs::write(&file, task).unwrap();
     fs::write(&program, "a, b = map(int, input().split())\nprint(next(d for d in range(9, -1, -1) if d != a + b))\n")
@@ -220,8 +220,9 @@ fn calibrated_limits_come_from_the_reference_and_are_said() {
 #[test]
 fn a_slow_reference_is_measured_beyond_the_fixed_limit_and_gives_room() {
     // CPU time by its own clock: as slow on every machine.
-    let slow = "reference = '''\nimport time\nwhile time.process_time() < 0.3: pass\nprint(0)\n'''\n[limits]\ntest_cpu_ms = 50";
-    let (event, said) = judged(slow, &["--calibrate-limits"]);
+    let slow = "reference = '''\nimport time\nwhile time.process_time() < 0.3: pass\nprint(0)\n'''\n";
+    let slow = format!("{slow}[limits]\ntest_cpu_ms = 50");
+    let (event, said) = judged(&slow, &["--calibrate-limits"]);
     assert_eq!(event["limits_calibrated"], true, "{said}");
     assert!(event["test_cpu_ms"].as_u64().unwrap() >= 4_000, "{said}");
 }
