@@ -8,8 +8,12 @@ use tokio_util::sync::CancellationToken;
 use super::SandboxError;
 use super::lines::{Lines, Received};
 use super::output::Comparison;
+use super::pool::Hall;
+use super::python;
 use super::slot::{ForkServer, failed};
+use super::split::{Boxed, Tests};
 use super::verdicts::of_status;
+use crate::domain::Limits;
 
 /// CPU time that a checker may take for one output, in s.
 const CHECKER_CPU_SECS: u64 = 5;
@@ -28,12 +32,33 @@ enum Said {
     Ruling { right: bool, message: Option<String> },
 }
 
+/// Where checkers run.
+pub(super) struct Desk<'a> {
+    /// Starts them.
+    pub(super) server: &'a mut ForkServer,
+    /// What they are started with as commands in boxes; absent where a warm interpreter forks them.
+    pub(super) boxed: Option<&'a Hall>,
+}
+
+impl Desk<'_> {
+    async fn start(&mut self, request: &[u8]) -> Result<Tests, SandboxError> {
+        if let Some(Hall { toolchain, tools, .. }) = self.boxed {
+            let text = python::tests_in_a_box();
+            let boxed = Boxed { toolchain: *toolchain, tools, candidate: "", tests: &text };
+            return boxed.start_tests(self.server, request).await.map(Tests::Boxed);
+        }
+        let (channel, theirs) = Lines::pair(ANSWER_BYTES).map_err(failed("opening a socket"))?;
+        self.server.fork(request, &[theirs.as_fd()]).await?;
+        Ok(Tests::Forked(channel))
+    }
+}
+
 /// Asks a checker, in a process of its own beside the tests', whether `stdout` answers `stdin`.
 ///
 /// # Errors
 /// [`SandboxError::Checker`] where it gives no bool, raises, or ends without an answer: never the candidate's fault.
 pub(super) async fn ask(
-    server: &mut ForkServer,
+    desk: &mut Desk<'_>,
     checker: &str,
     (stdin, stdout): (&str, &str),
     cancel: &CancellationToken,
@@ -42,9 +67,8 @@ pub(super) async fn ask(
     let mut request = json!({ "checker": checker, "cpu_secs": CHECKER_CPU_SECS });
     request["key"] = Value::from(blake3::hash(request.to_string().as_bytes()).to_hex().as_str());
     let question = format!("{}\n", json!({ "stdin": stdin, "stdout": stdout }));
-    let (mut channel, theirs) = Lines::pair(ANSWER_BYTES).map_err(failed("opening a socket"))?;
-    server.fork(format!("{request}\n").as_bytes(), &[theirs.as_fd()]).await?;
-    drop(theirs);
+    let mut side = desk.start(format!("{request}\n").as_bytes()).await?;
+    let Some(channel) = side.channel() else { return broken("it did not start".to_owned()) };
     let answered = async {
         channel.send(question.as_bytes()).await?;
         channel.receive().await
@@ -59,11 +83,15 @@ pub(super) async fn ask(
             Received::Line(line) => line,
             Received::TooLong => return broken("it said too much".to_owned()),
             Received::End => {
-                let ended = server.ended().await?;
+                let ended = match side {
+                    Tests::Boxed(process) => process.bury(desk.server, &Limits::default()).await?,
+                    Tests::Forked(_) | Tests::Gone => desk.server.ended().await?,
+                };
                 return broken(of_status(ended.status, ended.cpu_ms, u64::MAX).message);
             }
         },
     };
+    side.end(desk.server).await?;
     match serde_json::from_slice(&line) {
         Ok(Said::Ruling { right, message }) => Ok(Comparison::whole(right, message)),
         Ok(Said::Fault { fault }) => broken(fault),

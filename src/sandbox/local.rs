@@ -8,6 +8,7 @@ use super::assertions::Relay;
 use super::backend::Backends;
 use super::build::{Building, How, build};
 use super::cache::Cache;
+use super::checking::Desk;
 use super::linked::LinkedRun;
 use super::outcome::Outcome;
 use super::pool::{Loan, Pool};
@@ -167,7 +168,8 @@ async fn run(
     hidden: &[PathBuf],
 ) -> Result<Outcome, SandboxError> {
     let (hall, slot) = (loan.hall, &mut loan.slot);
-    let aside = aside.map(|loan| &mut loan.slot.tests);
+    let aside = aside
+        .map(|Loan { hall, slot, .. }| Desk { server: &mut slot.tests, boxed: (!hall.is_warm()).then_some(*hall) });
     let (toolchain, tools) = (hall.toolchain, &hall.tools);
     match (&*job.tests, toolchain.testing()) {
         (TestSuite::Assertions { code, assertions }, Testing::Forked) if hall.is_warm() => {

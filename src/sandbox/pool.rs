@@ -66,15 +66,12 @@ impl Pool {
         Ok(Loan { hall, slot: self.slot(hall).await?, serves_again, _permit: Some(permit) })
     }
 
-    /// A slot of warm interpreters beside the one that an execution has on loan already, for its checker.
+    /// A slot of Python beside the one that an execution has on loan already, for its checker.
     ///
     /// # Errors
     /// As [`Pool::borrow`].
     pub(super) async fn aside(&self) -> Result<Loan<'_>, SandboxError> {
         let hall = self.hall(Language::Python).await?;
-        if !hall.is_warm() {
-            return Err(SandboxError::Harness("a checker needs warm interpreters".to_owned()));
-        }
         let serves_again = self.backend.parts_programs();
         Ok(Loan { hall, slot: self.slot(hall).await?, serves_again, _permit: None })
     }

@@ -9,13 +9,13 @@ use tokio_util::sync::CancellationToken;
 use super::boxes::Launch;
 use super::build::Built;
 use super::capture::Capture;
-use super::checking::ask;
+use super::checking::{Desk, ask};
 use super::lines::{Lines, Received};
 use super::outcome::Outcome;
 use super::output::{Compared, Comparison, compare};
 use super::probe::Probe;
 use super::process::{Bounds, Outputs, Process, Step, Streams, process_limits};
-use super::slot::{Ended, ForkServer, Slot, failed};
+use super::slot::{Ended, Slot, failed};
 use super::text::plain;
 use super::verdicts::{Halt, Raised, of_status};
 use super::{Job, SandboxError};
@@ -37,8 +37,8 @@ pub(super) struct Programs<'a> {
     pub(super) slot: &'a mut Slot,
     /// What runs in a box for each case; absent where a warm interpreter runs the program's text.
     pub(super) built: Option<&'a Built>,
-    /// The server that runs a checker, where it is not that of the slot.
-    pub(super) aside: Option<&'a mut ForkServer>,
+    /// Where a checker runs that the slot's own interpreters cannot.
+    pub(super) aside: Option<Desk<'a>>,
     pub(super) job: &'a Job,
     pub(super) cancel: &'a CancellationToken,
     /// Where the program is traced, if it is.
@@ -148,8 +148,11 @@ impl Programs<'_> {
             Compared::Here(comparison) => Ok(Comparison { right: comparison.right && is_text, ..comparison }),
             Compared::By(_) if ending.halt.is_some() || !is_text => Ok(Comparison::whole(false, None)),
             Compared::By(checker) => {
-                let server = self.aside.as_deref_mut().unwrap_or(&mut self.slot.tests);
-                ask(server, checker, (&case.stdin, &text), self.cancel).await
+                let mut desk = match &mut self.aside {
+                    Some(desk) => Desk { server: &mut *desk.server, boxed: desk.boxed },
+                    None => Desk { server: &mut self.slot.tests, boxed: None },
+                };
+                ask(&mut desk, checker, (&case.stdin, &text), self.cancel).await
             }
         }
     }

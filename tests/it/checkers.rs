@@ -1,10 +1,10 @@
 //! Outputs that are compared with tolerance or by a checker of the task, and limits that are measured.
 
-use std::{fs, sync::Arc};
+use std::{fs, path::PathBuf, sync::Arc};
 
 use rolecall::{
     domain::{IoCase, Language, OutputRule, TestSuite, Tolerance, Verdict},
-    sandbox::{Job, Sandbox, SandboxError},
+    sandbox::{Job, LocalSandbox, Sandbox, SandboxError},
 };
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::{
     cli::{events, run, text},
     languages,
-    sandbox::{Alone, alone, assert_at_rest, judge, sandbox, verdicts},
+    sandbox::{ALONE, alone, assert_at_rest, judge, sandbox, verdicts},
 };
 
 /// `Print any digit that is not a + b`, whatever else the text holds.
@@ -35,7 +35,7 @@ fn checked(language: Language, program: &str, stdin: &str, checker: &str) -> Job
     ruled(language, program, &[(stdin, "0")], OutputRule::Checker(checker.into()))
 }
 
-async fn fault(sandbox: &Alone, checker: &str) -> String {
+async fn fault(sandbox: &LocalSandbox, checker: &str) -> String {
     let job = checked(Language::Python, "print(9)\n", "2 5", checker);
     match sandbox.judge(&job, &CancellationToken::new()).await {
         Err(SandboxError::Checker { reason }) => reason,
@@ -130,6 +130,26 @@ async fn e15_a_checker_that_fails_is_never_the_candidates_fault() {
         judge(&sandbox, &checked(Language::Python, "print(9)\n", "2 5", CHECKER)).await.verdict,
         Verdict::Passed
     );
+}
+
+#[tokio::test]
+async fn e15_checkers_need_no_warm_interpreter() {
+    let _alone = ALONE.lock().await;
+    let launcher = PathBuf::from(env!("CARGO_BIN_EXE_rolecall"));
+    let sandbox = LocalSandbox::start_cold(launcher, 1, &[Language::Python]).await.unwrap();
+    for (program, verdict) in [("print(9)\n", Verdict::Passed), ("print(7)\n", Verdict::Wrong)] {
+        assert_eq!(judge(&sandbox, &checked(Language::Python, program, "2 5", CHECKER)).await.verdict, verdict);
+    }
+    for (checker, said) in [
+        (
+            "def check(stdin, stdout):\n    return 1 / 0\n",
+            "ZeroDivisionError: division by zero (line 2 of the checker)",
+        ),
+        ("import os\ndef check(stdin, stdout):\n    os._exit(0)\n", "exited with code 0 before its answer"),
+    ] {
+        let reason = fault(&sandbox, checker).await;
+        assert!(reason.contains(said), "{checker}\n{reason}");
+    }
 }
 
 /// Counts the texts that hold the word of [`e15_a_candidate_cannot_find_the_checker`] among all that a process reaches.

@@ -21,11 +21,12 @@ pub(in crate::sandbox) fn candidate_in_a_box() -> String {
     texts.join("\n")
 }
 
-/// A test run as a command in a box.
+/// A test run or a checker as a command in a box.
 pub(in crate::sandbox) fn tests_in_a_box() -> String {
     [
         include_str!("codec.py"),
         include_str!("suite.py"),
+        include_str!("checker.py"),
         include_str!("tester.py"),
         include_str!("boxed.py"),
         "test_in_a_box()\n",
