@@ -90,7 +90,7 @@ fn joined(first: &TestSuite, second: &TestSuite) -> Option<TestSuite> {
             Some(TestSuite::Assertions { code: head + more, assertions })
         }
         (TestSuite::Io { cases, rule }, TestSuite::Io { cases: others, .. }) => {
-            Some(TestSuite::Io { cases: cases.iter().chain(others).cloned().collect(), rule: *rule })
+            Some(TestSuite::Io { cases: cases.iter().chain(others).cloned().collect(), rule: rule.clone() })
         }
         _ => None,
     }

@@ -20,6 +20,8 @@ const KNOWN_FAULTS: &[KnownFault] = &[
     anywhere("CPP/137", "needs the library Boost"),
     anywhere("JavaScript/162", "needs the package js-md5"),
     anywhere("Go/95", "the reference program's answer depends on the order of a map"),
+    only("humaneval-x", "Python/119", "the example tests are no program"),
+    only("humaneval-x", "JavaScript/32", "an example calls a test function by a name that it does not have"),
     only("humaneval-x", "JavaScript/112", "the reference program fails the tests"),
     only("humaneval-x", "JavaScript/155", "the reference program fails the tests"),
     only("humanevalfix", "Rust/32", "the tests try random numbers, with which some right programs never end"),

@@ -16,6 +16,7 @@ mod known_faults;
 mod mbpp;
 mod mistake;
 mod names;
+mod output_rule;
 mod prompt_head;
 mod python_syntax;
 mod quixbugs;
@@ -27,6 +28,7 @@ mod task_file;
 mod task_folder;
 mod text_file;
 mod toml_section;
+mod unchecked;
 
 pub use assertions::assertions;
 pub use benchmark::{BENCHMARKS, Benchmark, benchmark};

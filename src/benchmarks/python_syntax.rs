@@ -95,6 +95,14 @@ impl<'a> PythonText<'a> {
         self.statements().into_iter().rfind(|statement| self.bound_names(*statement).contains(&name))
     }
 
+    /// How many parameters the function `name` of the module has; `None` where it is no function.
+    pub fn parameters(&self, name: &str) -> Option<usize> {
+        let statement = self.definition(name)?;
+        let function = statement.child_by_field_name("definition").unwrap_or(statement);
+        let parameters = function.child_by_field_name("parameters")?;
+        Some(named_children(parameters).into_iter().filter(|child| child.kind() != "comment").count())
+    }
+
     /// Which names stand where, as identifiers.
     pub fn mentions(&self) -> Mentions<'a> {
         let starts: Vec<_> = self.statements().into_iter().map(|statement| statement.start_byte()).collect();

@@ -4,11 +4,13 @@ use super::{
     BenchmarkError, Mistakes, Place,
     assertions::assertions,
     names::{shown, suggestion},
+    output_rule::output_rule,
     python_syntax::PythonText,
     records::is_identifier,
     suites::{listed_assertions, suite},
     text_file::{TextFile, with_plain_line_ends},
     toml_section::{Document, Field, Section},
+    unchecked::unchecked,
 };
 use crate::{
     domain::{HiddenTests, IoCase, Language, Limits, OutputRule, Problem, Program, Task, TestSuite, TimeoutPolicy},
@@ -101,7 +103,8 @@ fn problem(mut root: Section<'_>) -> Option<(Problem, Range<usize>)> {
         limits,
     };
     let hidden = hidden.map(HiddenTests::new);
-    let problem = Problem { task: Arc::new(task), hidden, reference: reference.map(source), notes: Vec::new() };
+    let notes = unchecked(&task.statement, &task.visible).into_iter().collect();
+    let problem = Problem { task: Arc::new(task), hidden, reference: reference.map(source), notes };
     Some((problem, id.span))
 }
 
@@ -203,12 +206,11 @@ fn faulty_lines(root: &mut Section<'_>, starter: Option<&String>) -> Vec<u32> {
 
 fn suites(root: &mut Section<'_>, subject: &Subject<'_, '_>) -> (Option<TestSuite>, Option<TestSuite>) {
     let (document, entry_point) = (root.document, subject.entry_point);
-    let compare = root.string("compare");
-    let rule = compare.as_ref().and_then(|word| output_rule(document, word));
+    let (compare, rule) = output_rule(root);
     let visible = root.section("visible");
     let visible = root.required("visible", "tests whose results are fed back", visible);
-    let visible = visible.map(|section| Tests::read(section, rule.unwrap_or_default()));
-    let hidden = root.section("hidden").map(|section| Tests::read(section, rule.unwrap_or_default()));
+    let visible = visible.map(|section| Tests::read(section, &rule));
+    let hidden = root.section("hidden").map(|section| Tests::read(section, &rule));
     let given: Vec<_> = [&visible, &hidden].into_iter().flatten().collect();
     let with_code = given.iter().any(|tests| matches!(tests, Tests::Code(..)));
     let with_io = given.iter().any(|tests| matches!(tests, Tests::Io(_)));
@@ -233,18 +235,6 @@ fn suites(root: &mut Section<'_>, subject: &Subject<'_, '_>) -> (Option<TestSuit
     (suite(visible), suite(hidden))
 }
 
-fn output_rule(document: &Document<'_>, word: &Field<&str>) -> Option<OutputRule> {
-    match word.value {
-        "tokens" => Some(OutputRule::Tokens),
-        "exact" => Some(OutputRule::Exact),
-        other => {
-            let message = format!("`compare`: unknown rule `{}`", shown(other));
-            document.mistake(word.span.start, message, Some(suggestion(other, ["tokens", "exact"])));
-            None
-        }
-    }
-}
-
 /// What a `[visible]` or `[hidden]` table holds.
 enum Tests<'d> {
     /// Its dotted name and the test text.
@@ -254,7 +244,7 @@ enum Tests<'d> {
 }
 
 impl<'d> Tests<'d> {
-    fn read(mut section: Section<'d>, rule: OutputRule) -> Self {
+    fn read(mut section: Section<'d>, rule: &OutputRule) -> Self {
         let document = section.document;
         let (code, cases) = (section.string("code"), section.sections("io"));
         let (name, start) = (section.full_name("code"), section.start);
@@ -275,7 +265,7 @@ impl<'d> Tests<'d> {
         }
     }
 
-    fn io(document: &Document<'_>, sections: Field<Vec<Section<'_>>>, rule: OutputRule) -> Self {
+    fn io(document: &Document<'_>, sections: Field<Vec<Section<'_>>>, rule: &OutputRule) -> Self {
         if sections.value.is_empty() {
             document.mistake(sections.span.start, "no test: any program would pass", None);
         }
@@ -283,13 +273,19 @@ impl<'d> Tests<'d> {
         for mut section in sections.value {
             let (stdin, stdout) = (section.string("stdin"), section.string("stdout"));
             let stdin = section.required("stdin", "what the program reads", stdin);
-            let stdout = section.required("stdout", "what it must print", stdout);
+            // A checker needs no example of a right output.
+            let stdout = match (rule, stdout) {
+                (OutputRule::Checker(_), None) if !section.has("stdout") => Some(String::new()),
+                (_, stdout) => {
+                    section.required("stdout", "what it must print", stdout).map(|text| text.value.to_owned())
+                }
+            };
             section.finish();
             if let (Some(stdin), Some(stdout)) = (stdin, stdout) {
-                cases.push(IoCase { stdin: stdin.value.to_owned(), stdout: stdout.value.to_owned() });
+                cases.push(IoCase { stdin: stdin.value.to_owned(), stdout });
             }
         }
-        Self::Io(TestSuite::Io { cases, rule })
+        Self::Io(TestSuite::Io { cases, rule: rule.clone() })
     }
 
     fn suite(self, document: &Document<'_>, subject: &Subject<'_, '_>) -> Option<TestSuite> {
@@ -325,6 +321,7 @@ fn limits(mut section: Section<'_>, default: Limits) -> Limits {
             .map_or(default.timeouts, |field| field.value.map_or(TimeoutPolicy::All, TimeoutPolicy::After)),
         compile_cpu_ms: number(section.positive("compile_cpu_ms"), default.compile_cpu_ms),
         compile_memory_bytes: number(section.positive("compile_memory_bytes"), default.compile_memory_bytes),
+        calibrated: false,
     };
     section.finish();
     limits

@@ -113,6 +113,7 @@ impl<'d> Section<'d> {
     fn wrong_type(&self, key: &str, value: &Spanned<DeValue<'_>>, wanted: &str) {
         let found = match value.get_ref() {
             DeValue::Integer(number) => number.to_string(),
+            DeValue::Float(number) => number.to_string(),
             other => other.type_str().to_owned(),
         };
         let message = format!("`{}`: expected {wanted}, found {found}", self.full_name(key));
@@ -161,6 +162,20 @@ impl<'d> Section<'d> {
         self.typed(key, &format!("a whole number from 1, or \"{word}\""), |value| match value.as_str() {
             Some(found) => (found == word).then_some(None),
             None => u32::try_from(positive(value)?).ok().map(Some),
+        })
+    }
+
+    /// A number, whole or not, that `convert` takes; `wanted` says which it takes.
+    pub fn number<T>(
+        &mut self,
+        key: &'static str,
+        wanted: &str,
+        convert: impl Fn(f64) -> Option<T>,
+    ) -> Option<Field<T>> {
+        self.typed(key, wanted, |value| {
+            let whole = || value.as_integer().filter(|number| number.radix() == 10).map(|number| number.as_str());
+            let text = value.as_float().map(|number| number.as_str()).or_else(whole)?;
+            convert(text.parse().ok()?)
         })
     }
 

@@ -142,6 +142,10 @@ pub struct RunArgs {
     /// How strictly programs are isolated [default: strict].
     #[arg(long, value_enum, value_name = "LEVEL")]
     pub sandbox: Option<SandboxChoice>,
+    /// Measure each task's CPU limit of a test on this machine first: 20 times the slowest test of its reference (or of its
+    /// starter, where that passes), at least 0.5 s. A `test_cpu_ms` of the arrangement's `[feedback]` wins.
+    #[arg(long)]
+    pub calibrate_limits: bool,
     /// Folder for trace files [default: traces].
     #[arg(long, value_name = "DIR")]
     pub traces: Option<PathBuf>,
@@ -191,6 +195,10 @@ pub struct JudgeArgs {
     /// How strictly programs are isolated [default: strict].
     #[arg(long, value_enum, value_name = "LEVEL")]
     pub sandbox: Option<SandboxChoice>,
+    /// Measure each task's CPU limit of a test on this machine first: 20 times the slowest test of its reference (or of its
+    /// starter, where that passes), at least 0.5 s.
+    #[arg(long)]
+    pub calibrate_limits: bool,
     /// One JSON object a line on stdout, and nothing else.
     #[arg(long)]
     pub json: bool,

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::{
     conversation::ConversationRecord,
-    domain::{Isolation, Judgement, ScoredOn, Spend},
+    domain::{Isolation, Judgement, OutputRule, Problem, ScoredOn, Spend},
 };
 
 /// `event = "conversation_finished"`.
@@ -33,6 +33,11 @@ pub struct ConversationFinished {
     seconds: f64,
     isolation: Isolation,
     trace: String,
+    compare: Option<String>,
+    test_cpu_ms: u64,
+    limits_calibrated: bool,
+    python_hash_seed: Option<u32>,
+    notes: Vec<String>,
 }
 
 impl ConversationFinished {
@@ -60,6 +65,11 @@ impl ConversationFinished {
             seconds: seconds(end.ended_ns.saturating_sub(head.started_ns)),
             isolation: head.isolation.clone(),
             trace: trace.display().to_string(),
+            compare: head.compare.clone(),
+            test_cpu_ms: head.limits.test_cpu_ms,
+            limits_calibrated: head.limits.calibrated,
+            python_hash_seed: head.python_hash_seed,
+            notes: head.notes.clone(),
         }
     }
 }
@@ -126,6 +136,10 @@ pub struct Judged<'a> {
     tests: Vec<JudgedTest<'a>>,
     suspicious: Vec<&'a str>,
     isolation: &'a Isolation,
+    compare: Option<&'static str>,
+    test_cpu_ms: u64,
+    limits_calibrated: bool,
+    notes: &'a [String],
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -143,7 +157,7 @@ struct JudgedTest<'a> {
 impl<'a> Judged<'a> {
     /// Of one program: its word over all suites, and each test of each suite.
     pub fn of(
-        task: &'a str,
+        problem: &'a Problem,
         index: usize,
         (verdict, isolation): (&'static str, &'a Isolation),
         suites: &[(&'static str, &'a Judgement)],
@@ -162,7 +176,20 @@ impl<'a> Judged<'a> {
         });
         let judgements = suites.iter().map(|(_, judgement)| *judgement);
         let suspicious = suspicious(judgements);
-        Self { event: "judged", task, index, verdict, tests: tests.collect(), suspicious, isolation }
+        let task = &problem.task;
+        Self {
+            event: "judged",
+            task: &task.id.0,
+            index,
+            verdict,
+            tests: tests.collect(),
+            suspicious,
+            isolation,
+            compare: task.visible.output_rule().map(OutputRule::name),
+            test_cpu_ms: task.limits.test_cpu_ms,
+            limits_calibrated: task.limits.calibrated,
+            notes: &problem.notes,
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! `rolecall judge`: programs that exist, against visible and hidden tests.
 
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -18,6 +19,7 @@ use super::{
 use crate::{
     benchmarks::{FeedbackSet, load_samples},
     domain::{Isolation, Judgement, Problem, Program, Verdict, read_regular_file},
+    ids::TaskId,
     sandbox::{Job, Sandbox, SandboxError},
 };
 
@@ -38,11 +40,24 @@ struct Entry {
 pub async fn judge(args: &JudgeArgs) -> Result<Exit, Failure> {
     let problems = problems::load(&args.source, &args.data, FeedbackSet::Visible)?;
     let problems: Vec<Arc<Problem>> = problems.into_iter().map(Arc::new).collect();
-    let entries = match &args.samples_file {
+    let mut entries = match &args.samples_file {
         Some(file) => from_samples(file, &problems)?,
         None => from_files(&args.programs, &problems)?,
     };
     let sandbox = machine::sandbox(&problems, args.sandbox.unwrap_or(SandboxChoice::Strict)).await?;
+    let mut judged: BTreeMap<TaskId, Arc<Problem>> =
+        entries.iter().map(|entry| (entry.problem.task.id.clone(), entry.problem.clone())).collect();
+    if args.calibrate_limits {
+        let fixed = judged.into_values().collect();
+        let measured = machine::calibrated(fixed, sandbox.as_ref(), &CancellationToken::new()).await?;
+        judged = measured.into_iter().map(|problem| (problem.task.id.clone(), problem)).collect();
+        for entry in &mut entries {
+            if let Some(problem) = judged.get(&entry.problem.task.id) {
+                entry.problem = problem.clone();
+            }
+        }
+    }
+    problems::tell_notes(judged.values());
     let (mut passed, mut failed) = (0, 0);
     // Several at once, reported in the order in which they were given.
     let judged = stream::iter(&entries).map(|entry| judge_one(entry, sandbox.as_ref())).buffered(machine::cores());
@@ -128,7 +143,7 @@ fn report(entry: &Entry, index: usize, judgements: &[(&'static str, Judgement)],
     let task = entry.problem.task.id.0.as_str();
     if let Some(isolation) = json {
         let suites: Vec<(&'static str, &Judgement)> = judgements.iter().map(|(set, one)| (*set, one)).collect();
-        terminal::json(&Judged::of(task, index, (verdict.name(), isolation), &suites));
+        terminal::json(&Judged::of(&entry.problem, index, (verdict.name(), isolation), &suites));
         return verdict;
     }
     terminal::data(&format!("{} ({task}): {}", entry.name, verdict.name()));

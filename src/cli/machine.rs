@@ -2,13 +2,16 @@
 
 use std::{collections::BTreeSet, num::NonZero, path::PathBuf, sync::Arc};
 
+use tokio_util::sync::CancellationToken;
+
 use super::{
     args::SandboxChoice,
     exit::{Exit, Failure},
     terminal,
 };
 use crate::{
-    domain::Problem,
+    domain::{Language, OutputRule, Problem},
+    evaluation::calibrate,
     sandbox::{LocalSandbox, Sandbox, SandboxError},
 };
 
@@ -39,7 +42,12 @@ pub async fn sandbox(problems: &[Arc<Problem>], choice: SandboxChoice) -> Result
              further wall, and one may outlive a killed Rolecall. Every record says so",
         );
     }
-    let languages: BTreeSet<_> = problems.iter().map(|problem| problem.task.language).collect();
+    let mut languages: BTreeSet<_> = problems.iter().map(|problem| problem.task.language).collect();
+    let checked = |problem: &Arc<Problem>| matches!(problem.task.visible.output_rule(), Some(OutputRule::Checker(_)));
+    if problems.iter().any(checked) {
+        // Checkers are Python, whatever the language of the program.
+        languages.insert(Language::Python);
+    }
     let languages: Vec<_> = languages.into_iter().collect();
     match LocalSandbox::start_with(launcher, cores(), &languages, &choice.into()).await {
         Ok(sandbox) => Ok(Arc::new(sandbox)),
@@ -48,6 +56,21 @@ pub async fn sandbox(problems: &[Arc<Problem>], choice: SandboxChoice) -> Result
         }
         Err(error) => Err(Failure { exit: Exit::Machine, message: error.to_string() }),
     }
+}
+
+/// `problems` with limits measured on this machine.
+///
+/// # Errors
+/// An interrupt; faults of this machine.
+pub async fn calibrated(
+    problems: Vec<Arc<Problem>>,
+    sandbox: &dyn Sandbox,
+    stop: &CancellationToken,
+) -> Result<Vec<Arc<Problem>>, Failure> {
+    calibrate(problems, sandbox, cores(), stop).await.map_err(|error| {
+        let exit = if matches!(error, SandboxError::Cancelled) { Exit::Interrupted } else { Exit::Machine };
+        Failure { exit, message: format!("calibrating limits: {error}") }
+    })
 }
 
 /// A variable of the environment. What is not UTF-8 in it is shown, and refused, like any other value that is wrong.

@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, path::Path, sync::Arc};
 use super::{
     args::{DataArgs, TaskSource},
     exit::Failure,
+    terminal,
 };
 use crate::{
     benchmarks::{FeedbackSet, benchmark, load_dir, load_task},
@@ -92,6 +93,15 @@ fn select(problems: Vec<Problem>, ids: &[String]) -> Result<Vec<Problem>, Failur
         }
     }
     Ok(problems.into_iter().filter(|problem| ids.contains(&problem.task.id.0)).collect())
+}
+
+/// Says on stderr what is to be known of each problem.
+pub fn tell_notes<'a>(problems: impl IntoIterator<Item = &'a Arc<Problem>>) {
+    for problem in problems {
+        for note in &problem.notes {
+            terminal::talk(&format!("note: {}: {note}", problem.task.id));
+        }
+    }
 }
 
 /// Limits that the arrangement's `[feedback]` sets take the place of the tasks' own.

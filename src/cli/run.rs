@@ -22,7 +22,7 @@ use crate::{
     config::model_capabilities,
     conversation::{Company, ConversationRecord, MemoryJournal, Outcome},
     domain::Problem,
-    evaluation::{Selection, run_all},
+    evaluation::{Selection, run_all, uncalibrated},
     ids::RunId,
     telemetry::{TraceOptions, Traces},
     topology::{Checked, Overrides, TopologyRef, load_plan},
@@ -30,6 +30,9 @@ use crate::{
 
 /// How long the end of a run waits for its traces to be delivered.
 const DELIVERY: Duration = Duration::from_secs(15);
+
+/// Why `--calibrate-limits` changes nothing where the arrangement sets the limit.
+const FEEDBACK_DECIDES: &str = "`[feedback] test_cpu_ms` of the arrangement decides";
 
 /// Carries out `rolecall run`.
 ///
@@ -47,7 +50,7 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
     let problems: Vec<Arc<Problem>> =
         problems.into_iter().map(|problem| problems::with_feedback_limits(problem, limits)).collect();
     let seed = args.seed.unwrap_or_else(draw_seed);
-    let selection = Selection {
+    let mut selection = Selection {
         run: RunId::new(),
         arm: checked.plan.name.clone(),
         problems,
@@ -65,6 +68,14 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
     let stop = CancellationToken::new();
     interrupts(stop.clone());
     let sandbox = machine::sandbox(&selection.problems, args.sandbox()).await?;
+    if args.calibrate_limits {
+        selection.problems = if checked.plan.feedback.test_cpu_ms.is_some() {
+            let note = |problem: &Arc<Problem>| Arc::new(uncalibrated(problem, FEEDBACK_DECIDES));
+            selection.problems.iter().map(note).collect()
+        } else {
+            machine::calibrated(selection.problems, sandbox.as_ref(), &stop).await?
+        };
+    }
     let planned = selection.problems.len() * args.samples() as usize;
     let options = TraceOptions::from_env(args.traces(), machine::variable).map_err(Failure::usage)?;
     let traces = Arc::new(Traces::open(selection.run, options));
@@ -129,11 +140,7 @@ fn introduce(checked: &Checked, selection: &Selection, planned: usize, isolation
         selection.seed,
         isolation.backend,
     ));
-    for problem in &selection.problems {
-        for note in &problem.notes {
-            terminal::talk(&format!("note: {}: {note}", problem.task.id));
-        }
-    }
+    problems::tell_notes(&selection.problems);
 }
 
 /// The first interrupt ends the run cleanly, the second at once.

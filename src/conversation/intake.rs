@@ -14,8 +14,9 @@ use super::{
     ledger::{Ending, Opening},
 };
 use crate::{
-    domain::Task,
+    domain::{Language, Task},
     ids::{ActorName, ConversationId, MessageId},
+    languages::PYTHON_HASH_SEED,
     messages::{Candidate, Origin, TaskMessage},
     runtime::now_unix_nanos,
 };
@@ -93,6 +94,9 @@ fn head(company: &Company, assignment: &Assignment) -> ConversationHead {
         starter: starter(&problem.task),
         scored_on: problem.scored_on(),
         isolation: company.sandbox.isolation().clone(),
+        compare: problem.task.visible.output_rule().map(|rule| rule.name().to_owned()),
+        limits: problem.task.limits.clone(),
+        python_hash_seed: (problem.task.language == Language::Python).then_some(PYTHON_HASH_SEED),
         notes: problem.notes.clone(),
         started_ns: now_unix_nanos(),
     }

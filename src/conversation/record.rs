@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Outcome;
 use crate::{
-    domain::{Isolation, ScoredOn, Spend, Verdict},
+    domain::{Isolation, Limits, ScoredOn, Spend, Verdict},
     ids::{ActorName, ConversationId, MessageId, RunId, TaskId},
     messages::Candidate,
     runtime::TurnRecord,
@@ -41,6 +41,15 @@ pub struct ConversationHead {
     pub scored_on: ScoredOn,
     /// How programs are isolated.
     pub isolation: Isolation,
+    /// How outputs are compared (`tokens`, `exact`, `tolerance`, `checker`), where the tests are of stdin and stdout.
+    #[serde(default)]
+    pub compare: Option<String>,
+    /// The limits of one execution.
+    #[serde(default)]
+    pub limits: Limits,
+    /// `PYTHONHASHSEED` of the programs, where they are Python: with it the order of their sets is fixed.
+    #[serde(default)]
+    pub python_hash_seed: Option<u32>,
     /// What the loader had to say of the task.
     pub notes: Vec<String>,
     /// Unix time in ns.

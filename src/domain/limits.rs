@@ -34,6 +34,8 @@ pub struct Limits {
     pub compile_cpu_ms: u64,
     /// Memory of all processes of the compiler, in bytes.
     pub compile_memory_bytes: u64,
+    /// Whether `test_cpu_ms` was measured on this machine, by a program that passes.
+    pub calibrated: bool,
 }
 
 impl Default for Limits {
@@ -50,6 +52,7 @@ impl Default for Limits {
             timeouts: TimeoutPolicy::After(1),
             compile_cpu_ms: 30_000,
             compile_memory_bytes: 2 << 30,
+            calibrated: false,
         }
     }
 }

@@ -1,22 +1,13 @@
 use serde::{Deserialize, Serialize};
 
-/// How the output of a stdin/stdout test is compared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum OutputRule {
-    /// Tokens per line, line ends trimmed, final empty lines ignored.
-    #[default]
-    Tokens,
-    /// Byte for byte.
-    Exact,
-}
+use super::OutputRule;
 
 /// One stdin/stdout test.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct IoCase {
     /// What the program reads.
     pub stdin: String,
-    /// What it must print.
+    /// What it must print; with a checker, a right output to show, or nothing.
     pub stdout: String,
 }
 
@@ -55,6 +46,14 @@ impl TestSuite {
         match self {
             Self::Assertions { assertions, .. } => assertions.len(),
             Self::Io { cases, .. } => cases.len(),
+        }
+    }
+
+    /// How outputs are compared, where outputs are.
+    pub fn output_rule(&self) -> Option<&OutputRule> {
+        match self {
+            Self::Assertions { .. } => None,
+            Self::Io { rule, .. } => Some(rule),
         }
     }
 

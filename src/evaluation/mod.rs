@@ -1,5 +1,7 @@
-//! Runs of many conversations: what is held, in which order, at most how many at once.
+//! Runs of many conversations: what is held, in which order, at most how many at once; limits measured before.
 
+mod calibration;
 mod runner;
 
+pub use calibration::{calibrate, uncalibrated};
 pub use runner::{RunError, Selection, run_all};

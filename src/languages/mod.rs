@@ -21,6 +21,7 @@ pub mod syntax;
 
 pub use commands::{BoxCommand, Preparation, Recipe, Resident, SourceFile, Tools, Unit, Wanted};
 pub use linked::{LINKED_CHANNEL, Linked, LinkedHarness, LinkedRequest, LinkedSaid, Testing};
+pub use python::PYTHON_HASH_SEED;
 pub use seal::Seal;
 pub use syntax::TestTextError;
 

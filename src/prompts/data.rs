@@ -1,7 +1,7 @@
 use serde::Serialize;
 
 use crate::{
-    domain::{Judgement, Task, TestResult, TestSuite, Verdict, shorten},
+    domain::{IoCase, Judgement, OutputRule, Task, TestResult, TestSuite, Verdict, shorten},
     llm::{Purpose, Subject},
 };
 
@@ -184,15 +184,7 @@ fn task_data(task: &Task) -> TaskData {
         TestSuite::Assertions { assertions, .. } => {
             assertions.iter().take(MAX_TESTS).map(|assertion| shorten(&assertion.text, MAX_TEXT_CHARS)).collect()
         }
-        TestSuite::Io { cases, .. } => cases
-            .iter()
-            .take(MAX_TESTS)
-            .map(|case| {
-                let [stdin, stdout] =
-                    [&case.stdin, &case.stdout].map(|text| shorten(text.trim_end(), MAX_TEXT_CHARS / 2));
-                format!("input:\n{stdin}\noutput:\n{stdout}")
-            })
-            .collect(),
+        TestSuite::Io { cases, rule } => cases.iter().take(MAX_TESTS).map(|case| io_test(case, rule)).collect(),
     };
     TaskData {
         statement: task.statement.clone(),
@@ -203,6 +195,15 @@ fn task_data(task: &Task) -> TaskData {
         preamble: task.preamble.clone(),
         more_tests: task.visible.len() - tests.len(),
         tests,
+    }
+}
+
+fn io_test(case: &IoCase, rule: &OutputRule) -> String {
+    let [stdin, stdout] = [&case.stdin, &case.stdout].map(|text| shorten(text.trim_end(), MAX_TEXT_CHARS / 2));
+    match rule {
+        OutputRule::Checker(_) if stdout.is_empty() => format!("input:\n{stdin}"),
+        OutputRule::Checker(_) => format!("input:\n{stdin}\none right output:\n{stdout}"),
+        _ => format!("input:\n{stdin}\noutput:\n{stdout}"),
     }
 }
 

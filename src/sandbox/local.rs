@@ -18,7 +18,7 @@ use super::self_test::choose;
 use super::slot::failed;
 use super::split::Boxed;
 use super::{Job, Sandbox, SandboxError};
-use crate::domain::{Isolation, Judgement, Language, Profile, Protocol, TestSuite, Verdict};
+use crate::domain::{Isolation, Judgement, Language, OutputRule, Profile, Protocol, TestSuite, Verdict};
 use crate::languages::Testing;
 
 /// The sandbox of this machine: resident launchers, one execution in each at a time.
@@ -96,8 +96,9 @@ impl LocalSandbox {
             }
             TestSuite::Io { cases, rule } => {
                 let slot = &mut loan.slot;
-                let programs = Programs { slot, built: None, job: &job, cancel, probe: Some(&mut probe) };
-                (programs.run(cases, *rule).await?, Some(probe))
+                let probe_of = Some(&mut probe);
+                let programs = Programs { slot, built: None, aside: None, job: &job, cancel, probe: probe_of };
+                (programs.run(cases, rule).await?, Some(probe))
             }
         };
         if !outcome.spoiled {
@@ -107,11 +108,20 @@ impl LocalSandbox {
         Ok(probe.map(|probe| probe.into_profile(verdicts)).unwrap_or_default())
     }
 
+    /// Where the checker of a job runs that borrowed no interpreters itself.
+    async fn aside(&self, loan: &Loan<'_>, job: &Job) -> Result<Option<Loan<'_>>, SandboxError> {
+        match job.tests.output_rule() {
+            Some(OutputRule::Checker(_)) if !loan.hall.is_warm() => self.pool.aside().await.map(Some),
+            _ => Ok(None),
+        }
+    }
+
     async fn execute(&self, job: &Job, cancel: &CancellationToken) -> Result<Judgement, SandboxError> {
         let mut loan = self.borrow(job.program.language, cancel).await?;
         let started = Instant::now();
         let hidden = [loan.hall.tools.readable.as_slice(), &loan.slot.ready.directories].concat();
-        let outcome = run(&mut loan, job, cancel, &hidden).await?;
+        let mut aside = self.aside(&loan, job).await?;
+        let outcome = run(&mut loan, aside.as_mut(), job, cancel, &hidden).await?;
         let protocol = match (&*job.tests, loan.hall.toolchain.testing()) {
             (TestSuite::Assertions { .. }, Testing::Linked(_)) => Protocol::InProcess,
             _ => Protocol::Split,
@@ -122,6 +132,9 @@ impl LocalSandbox {
         };
         if !outcome.spoiled {
             loan.give_back();
+        }
+        if let Some(aside) = aside {
+            aside.give_back();
         }
         let verdict = Verdict::of_program(outcome.results.iter().map(|test| test.verdict));
         let cut = matches!(
@@ -148,11 +161,13 @@ impl LocalSandbox {
 /// Runs a job in the way of its language.
 async fn run(
     loan: &mut Loan<'_>,
+    aside: Option<&mut Loan<'_>>,
     job: &Job,
     cancel: &CancellationToken,
     hidden: &[PathBuf],
 ) -> Result<Outcome, SandboxError> {
     let (hall, slot) = (loan.hall, &mut loan.slot);
+    let aside = aside.map(|loan| &mut loan.slot.tests);
     let (toolchain, tools) = (hall.toolchain, &hall.tools);
     match (&*job.tests, toolchain.testing()) {
         (TestSuite::Assertions { code, assertions }, Testing::Forked) if hall.is_warm() => {
@@ -171,15 +186,15 @@ async fn run(
             Ok(Relay::new(slot, job, assertions, cancel).in_boxes(boxed).run(code, assertions).await?.0)
         }
         (TestSuite::Io { cases, rule }, Testing::Forked) if hall.is_warm() => {
-            Programs { slot, built: None, job, cancel, probe: None }.run(cases, *rule).await
+            Programs { slot, built: None, aside, job, cancel, probe: None }.run(cases, rule).await
         }
         (TestSuite::Io { cases, rule }, _) => {
             let unit = toolchain.program(&job.program.text);
             let how = How { toolchain, tools, limits: &job.limits, hidden };
             match build(slot, &unit, &how, cancel).await? {
                 Building::Built(built) => {
-                    let programs = Programs { slot, built: Some(&built), job, cancel, probe: None };
-                    let mut outcome = programs.run(cases, *rule).await?;
+                    let programs = Programs { slot, built: Some(&built), aside, job, cancel, probe: None };
+                    let mut outcome = programs.run(cases, rule).await?;
                     outcome.compile_output = built.output;
                     Ok(outcome)
                 }

@@ -5,7 +5,9 @@
 //! process of name spaces of its own; the other forks runs of the tests (`python/tester.py`). `assertions` relays between a
 //! candidate and the tests: the candidate gets its text and the inputs of its calls, never an expected value, and its
 //! answers reach the tests as plain values (`python/codec.py`), so nothing that it does can make an assertion hold.
-//! Which `backend` keeps programs apart from this machine is decided by a `self_test`. `programs` runs whole programs on standard input and output, one process a case, and compares here. `process` bounds
+//! Which `backend` keeps programs apart from this machine is decided by a `self_test`. `programs` runs whole programs on
+//! standard input and output, one process a case, and compares here, or has a checker of the task say (`checking`), which
+//! runs where tests do. `process` bounds
 //! every step of a candidate from outside; what happened becomes a word in `verdicts` and `tally`.
 //!
 //! Only results of assertions and comparisons decide. Exit codes, exceptions and whatever else comes from the candidate's
@@ -17,6 +19,7 @@ mod boxes;
 mod build;
 mod cache;
 mod capture;
+mod checking;
 mod compiler;
 mod diagnostics;
 mod groups;
@@ -88,6 +91,12 @@ pub enum SandboxError {
     /// Something that cannot happen unless the harness is broken.
     #[error("the sandbox harness failed: {0}")]
     Harness(String),
+    /// The checker of a task failed: the task is at fault, whatever the candidate printed.
+    #[error("the task's checker failed: {reason}")]
+    Checker {
+        /// The exception, or what it gave instead of an answer.
+        reason: String,
+    },
     /// The conversation ended while the program ran; it was killed.
     #[error("cancelled")]
     Cancelled,

@@ -39,7 +39,7 @@ pub(super) struct Loan<'a> {
     /// The slot.
     pub(super) slot: Slot,
     serves_again: bool,
-    _permit: SemaphorePermit<'a>,
+    _permit: Option<SemaphorePermit<'a>>,
 }
 
 impl Pool {
@@ -62,12 +62,29 @@ impl Pool {
             .acquire()
             .await
             .map_err(|_| SandboxError::Harness("the pool of slots is closed".to_owned()))?;
+        let serves_again = self.backend.parts_programs();
+        Ok(Loan { hall, slot: self.slot(hall).await?, serves_again, _permit: Some(permit) })
+    }
+
+    /// A slot of warm interpreters beside the one that an execution has on loan already, for its checker.
+    ///
+    /// # Errors
+    /// As [`Pool::borrow`].
+    pub(super) async fn aside(&self) -> Result<Loan<'_>, SandboxError> {
+        let hall = self.hall(Language::Python).await?;
+        if !hall.is_warm() {
+            return Err(SandboxError::Harness("a checker needs warm interpreters".to_owned()));
+        }
+        let serves_again = self.backend.parts_programs();
+        Ok(Loan { hall, slot: self.slot(hall).await?, serves_again, _permit: None })
+    }
+
+    async fn slot(&self, hall: &Hall) -> Result<Slot, SandboxError> {
         let idle = hall.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let slot = match idle {
-            Some(slot) => slot,
-            None => Slot::start(&self.launcher, self.backend, &hall.kit).await?,
-        };
-        Ok(Loan { hall, slot, serves_again: self.backend.parts_programs(), _permit: permit })
+        match idle {
+            Some(slot) => Ok(slot),
+            None => Slot::start(&self.launcher, self.backend, &hall.kit).await,
+        }
     }
 
     async fn hall(&self, language: Language) -> Result<&Hall, SandboxError> {

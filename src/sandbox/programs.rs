@@ -1,5 +1,4 @@
 use std::os::fd::OwnedFd;
-use std::time::Instant;
 
 use serde::Deserialize;
 use serde_json::json;
@@ -10,12 +9,13 @@ use tokio_util::sync::CancellationToken;
 use super::boxes::Launch;
 use super::build::Built;
 use super::capture::Capture;
+use super::checking::ask;
 use super::lines::{Lines, Received};
 use super::outcome::Outcome;
-use super::output::compare;
+use super::output::{Compared, Comparison, compare};
 use super::probe::Probe;
 use super::process::{Bounds, Outputs, Process, Step, Streams, process_limits};
-use super::slot::{Ended, Slot, failed};
+use super::slot::{Ended, ForkServer, Slot, failed};
 use super::text::plain;
 use super::verdicts::{Halt, Raised, of_status};
 use super::{Job, SandboxError};
@@ -37,6 +37,8 @@ pub(super) struct Programs<'a> {
     pub(super) slot: &'a mut Slot,
     /// What runs in a box for each case; absent where a warm interpreter runs the program's text.
     pub(super) built: Option<&'a Built>,
+    /// The server that runs a checker, where it is not that of the slot.
+    pub(super) aside: Option<&'a mut ForkServer>,
     pub(super) job: &'a Job,
     pub(super) cancel: &'a CancellationToken,
     /// Where the program is traced, if it is.
@@ -53,7 +55,7 @@ struct Ending {
 
 impl Programs<'_> {
     /// Runs the cases in order. The streams are those of the first case that failed, or of the last one.
-    pub(super) async fn run(mut self, cases: &[IoCase], rule: OutputRule) -> Result<Outcome, SandboxError> {
+    pub(super) async fn run(mut self, cases: &[IoCase], rule: &OutputRule) -> Result<Outcome, SandboxError> {
         let limits = &self.job.limits;
         let mut outcome = Outcome::new(limits);
         let (mut timeouts, mut passed, mut confirmed) = (0, 0, false);
@@ -77,7 +79,8 @@ impl Programs<'_> {
             outcome.account(&ending.ended);
             outcome.near_limit |= ending.halt.is_none() && ending.cpu_ms > limits.test_cpu_ms / 2;
             confirmed |= ending.cpu_ms > limits.test_cpu_ms;
-            let result = judge(case, rule, &streams, &ending);
+            let comparison = self.compare(case, rule, &streams, &ending).await?;
+            let result = judge(case, rule, comparison, &streams, &ending);
             passed += usize::from(result.verdict == Verdict::Passed);
             timeouts += u32::from(matches!(result.verdict, Verdict::TimeoutCpu | Verdict::TimeoutWall));
             if !failure_shown {
@@ -101,15 +104,16 @@ impl Programs<'_> {
         let feeder = feed(OwnedFd::from(ours), case.stdin.clone())?;
         let captures = [&streams.stdout, &streams.stderr];
         let mut process = self.start(OwnedFd::from(theirs), captures, cpu_ms).await?;
-        let started = Instant::now();
         let bounds = Bounds { cpu_ms, limits, flood: &streams.flood, cancel: self.cancel };
         let step = process.step(&bounds, listen).await;
         feeder.abort();
-        let (mut said, cpu_ms) = match step? {
-            Step::Halted(halt) => (vec![Err(halt)], started.elapsed().as_millis().try_into().unwrap_or(u64::MAX)),
-            Step::Done(said, cpu_ms) => (said.map_err(failed("reading from a candidate"))?, cpu_ms),
+        let (mut said, spent) = match step? {
+            Step::Halted(halt) => (vec![Err(halt)], None),
+            Step::Done(said, cpu_ms) => (said.map_err(failed("reading from a candidate"))?, Some(cpu_ms)),
         };
         let ended = process.retire(&mut self.slot.candidates).await?;
+        // What was stopped says at its end what it used: the clock on the wall would charge a sleeper for its sleep.
+        let cpu_ms = spent.unwrap_or(ended.cpu_ms);
         let mut compile_output = None;
         let mut halt = None;
         match said.pop() {
@@ -125,6 +129,28 @@ impl Programs<'_> {
             }
         }
         Ok(Ending { halt, compile_output, ended, cpu_ms })
+    }
+
+    /// What the output of a case is worth, however the program ended.
+    async fn compare(
+        &mut self,
+        case: &IoCase,
+        rule: &OutputRule,
+        streams: &Streams,
+        ending: &Ending,
+    ) -> Result<Comparison, SandboxError> {
+        let bytes = streams.stdout.bytes();
+        let text = String::from_utf8_lossy(&bytes);
+        // Bytes that are no text equal nothing.
+        let is_text = text.as_bytes() == bytes.as_slice();
+        match compare(&text, &case.stdout, rule) {
+            Compared::Here(comparison) => Ok(Comparison { right: comparison.right && is_text, ..comparison }),
+            Compared::By(_) if ending.halt.is_some() || !is_text => Ok(Comparison::whole(false, None)),
+            Compared::By(checker) => {
+                let server = self.aside.as_deref_mut().unwrap_or(&mut self.slot.tests);
+                ask(server, checker, (&case.stdin, &text), self.cancel).await
+            }
+        }
     }
 
     async fn start(&mut self, stdin: OwnedFd, streams: [&Capture; 2], cpu_ms: u64) -> Result<Process, SandboxError> {
@@ -191,16 +217,11 @@ pub(super) fn refused(case: &IoCase, halt: &Halt) -> TestResult {
     TestResult { message: Some(plain(&halt.message)), ..result_of(case, halt.verdict) }
 }
 
-fn judge(case: &IoCase, rule: OutputRule, streams: &Streams, ending: &Ending) -> TestResult {
-    let bytes = streams.stdout.bytes();
-    let text = String::from_utf8_lossy(&bytes);
-    let comparison = compare(&text, &case.stdout, rule);
-    // Bytes that are no text equal nothing.
-    let right = comparison.right && text.as_bytes() == bytes.as_slice();
+fn judge(case: &IoCase, rule: &OutputRule, comparison: Comparison, streams: &Streams, ending: &Ending) -> TestResult {
     let (verdict, message) = match &ending.halt {
         Some(halt) => (halt.verdict, Some(plain(&halt.message))),
-        None if right => (Verdict::Passed, None),
-        None => (Verdict::Wrong, None),
+        None if comparison.right => (Verdict::Passed, None),
+        None => (Verdict::Wrong, comparison.message.as_deref().map(plain)),
     };
     let cut = matches!(verdict, Verdict::OutputLimit | Verdict::TimeoutCpu | Verdict::TimeoutWall | Verdict::Memory);
     let score = match verdict {
@@ -208,10 +229,16 @@ fn judge(case: &IoCase, rule: OutputRule, streams: &Streams, ending: &Ending) ->
         _ if cut => 0.0,
         _ => comparison.score,
     };
+    let printed = if cut {
+        plain(&streams.stdout.excerpt(true, &[]).text)
+    } else {
+        plain(&String::from_utf8_lossy(&streams.stdout.bytes()))
+    };
     TestResult {
         score,
-        expected: Some(plain(&case.stdout)),
-        actual: Some(if cut { plain(&streams.stdout.excerpt(true, &[]).text) } else { plain(&text) }),
+        // One right output of several would mislead.
+        expected: (!matches!(rule, OutputRule::Checker(_))).then(|| plain(&case.stdout)),
+        actual: Some(printed),
         message,
         cpu_ms: Some(ending.cpu_ms),
         ..result_of(case, verdict)

@@ -106,11 +106,7 @@ pub async fn examine(launcher: &Path, backend: Backend) -> Result<BackendReport,
                 Ok(true) => Some(failure.to_owned()),
                 Err(error) => Some(error.to_string()),
             };
-            let goes_on = failure.is_none();
             checks.push(Check { name, failure });
-            if !goes_on {
-                break;
-            }
         }
     }
     let isolation = slot.map(|slot| slot.ready.isolation());

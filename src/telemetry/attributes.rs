@@ -71,6 +71,12 @@ pub const SAMPLE: &str = "rolecall.sample";
 pub const SEED: &str = "rolecall.seed";
 pub const SCORED_ON: &str = "rolecall.scored_on";
 pub const ISOLATION: &str = "rolecall.isolation";
+/// How outputs of stdin/stdout tests are compared.
+pub const COMPARE: &str = "rolecall.compare";
+pub const TEST_CPU_MS: &str = "rolecall.limits.test_cpu_ms";
+/// True where that limit was measured on this machine.
+pub const LIMITS_CALIBRATED: &str = "rolecall.limits.calibrated";
+pub const PYTHON_HASH_SEED: &str = "rolecall.python_hash_seed";
 pub const PART: &str = "rolecall.part";
 pub const PARTS: &str = "rolecall.parts";
 pub const OUTCOME: &str = "rolecall.outcome";

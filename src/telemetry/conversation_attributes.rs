@@ -30,7 +30,11 @@ pub fn write_head(attributes: &mut Attributes, head: &ConversationHead) {
         // As text: a seed may use all 64 bits, and a search compares text anyway.
         .set(name::SEED, head.seed.to_string())
         .set(name::SCORED_ON, scored_on)
-        .set(name::ISOLATION, head.isolation.backend.as_str());
+        .set(name::ISOLATION, head.isolation.backend.as_str())
+        .set(name::COMPARE, head.compare.as_deref())
+        .set(name::TEST_CPU_MS, head.limits.test_cpu_ms)
+        .set(name::LIMITS_CALIBRATED, head.limits.calibrated.then_some(true))
+        .set(name::PYTHON_HASH_SEED, head.python_hash_seed);
 }
 
 /// How it ended and what it cost. Tokens stand only where some were known: unknown is never 0.

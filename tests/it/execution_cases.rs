@@ -78,7 +78,7 @@ async fn e13_the_order_of_a_set_is_the_same_on_every_run() {
     let program = "def common(a, b): return list(set(a) & set(b))\n";
     let tests = "assert common(['pear','fig','kiwi','plum'], ['fig','plum','kiwi']) == ['fig','kiwi','plum']\n";
     let mut seen = Vec::new();
-    for _ in 0..3 {
+    for _ in 0..5 {
         let sandbox = sandbox().await;
         let judgement = judge(&sandbox, &job(program, Some("common"), assertions(tests))).await;
         seen.push((judgement.verdict, judgement.tests[0].actual.clone()));
@@ -156,7 +156,32 @@ async fn e32_a_sleeping_program_ends_by_the_clock_on_the_wall() {
     sleeper.limits.test_cpu_ms = 100;
     let judgement = judge(&sandbox, &sleeper).await;
     assert_eq!(judgement.verdict, Verdict::TimeoutWall);
-    assert!(judgement.wall_ms >= 5_300 && judgement.cpu_ms < 1_000, "{judgement:?}");
+    // Ended at the wall limit and not when it awoke; both clocks are in the record, of the test too.
+    let wall = sleeper.limits.wall_ms(sleeper.limits.test_cpu_ms);
+    assert!((wall..60_000).contains(&judgement.wall_ms), "{judgement:?}");
+    assert!(judgement.cpu_ms < 1_000, "{judgement:?}");
+    assert!(judgement.tests[0].cpu_ms.unwrap() < 1_000, "{judgement:?}");
+}
+
+#[tokio::test]
+async fn e32_cpu_time_is_the_sum_over_threads_and_children() {
+    let sandbox = sandbox().await;
+    // Each is busy for 0.6 s by its own CPU clock, however loaded the machine is; the limit of a test is 1 s.
+    let busy = "import os, threading, time\ndef busy(n):\n    while time.thread_time() < 0.6: pass\n    return n\n";
+    let threads = "threads = [threading.Thread(target=busy, args=(1,)) for _ in range(4)]\n\
+                   for t in threads: t.start()\nfor t in threads: t.join()\n";
+    let children = "for _ in range(4):\n    if os.fork() == 0:\n        busy(1)\n        os._exit(0)\n\
+                    for _ in range(4): os.wait()\n";
+    for (work, verdict) in
+        [("busy(1)\n", Verdict::Passed), (threads, Verdict::TimeoutCpu), (children, Verdict::TimeoutCpu)]
+    {
+        let judgement = judge(&sandbox, &io(&format!("{busy}{work}print(1)\n"), "", "1")).await;
+        assert_eq!(judgement.verdict, verdict, "{work}\n{judgement:?}");
+        let called = format!("{busy}def f(n):\n    {}\n    return n\n", work.trim_end().replace('\n', "\n    "));
+        let judgement = judge(&sandbox, &job(&called, Some("f"), assertions("assert f(1) == 1\n"))).await;
+        assert_eq!(judgement.verdict, verdict, "{work}\n{judgement:?}");
+    }
+    assert_at_rest().await;
 }
 
 #[tokio::test]
@@ -180,14 +205,21 @@ async fn e36_deep_recursion_has_room() {
 #[tokio::test]
 async fn e39_nothing_is_left_for_the_next_run_or_the_next_test() {
     let sandbox = sandbox().await;
-    let writes = "open('hint.txt', 'w').write('42'); print('?')\n";
-    assert_eq!(judge(&sandbox, &io(writes, "", "42")).await.verdict, Verdict::Wrong);
-    let reads = judge(&sandbox, &io("print(open('hint.txt').read())\n", "", "42")).await;
-    assert_eq!(reads.verdict, Verdict::Crashed);
-    assert!(reads.tests[0].message.as_deref().unwrap().starts_with("FileNotFoundError"), "{reads:?}");
-    let both = "import os\nprint(os.path.exists('hint.txt'))\nopen('hint.txt', 'w').write('42')\n";
-    let case = IoCase { stdin: String::new(), stdout: "False".to_owned() };
-    let mut twice = io(both, "", "");
-    twice.tests = Arc::new(TestSuite::Io { cases: vec![case.clone(), case], rule: OutputRule::Tokens });
-    assert_eq!(judge(&sandbox, &twice).await.verdict, Verdict::Passed);
+    for place in ["hint.txt", "/tmp/hint.txt"] {
+        let writes = format!("open('{place}', 'w').write('42'); print('?')\n");
+        assert_eq!(judge(&sandbox, &io(&writes, "", "42")).await.verdict, Verdict::Wrong);
+        let reads = judge(&sandbox, &io(&format!("print(open('{place}').read())\n"), "", "42")).await;
+        assert_eq!(reads.verdict, Verdict::Crashed);
+        assert!(reads.tests[0].message.as_deref().unwrap().starts_with("FileNotFoundError"), "{reads:?}");
+        let both = format!("import os\nprint(os.path.exists('{place}'))\nopen('{place}', 'w').write('42')\n");
+        let case = IoCase { stdin: String::new(), stdout: "False".to_owned() };
+        let mut twice = io(&both, "", "");
+        twice.tests = Arc::new(TestSuite::Io { cases: vec![case.clone(), case], rule: OutputRule::Tokens });
+        assert_eq!(judge(&sandbox, &twice).await.verdict, Verdict::Passed);
+    }
+    // What a run sets in its interpreter is gone in the next one.
+    let marks = "import sys, builtins, math\nbuiltins.hint = math.hint = '42'\ndef f(n): return n\n";
+    let looks = "import builtins, math\ndef f(n): return [hasattr(builtins, 'hint'), hasattr(math, 'hint')]\n";
+    assert_eq!(verdict(&sandbox, marks, "f", "assert f(1) == 1\n").await, Verdict::Passed);
+    assert_eq!(verdict(&sandbox, looks, "f", "assert f(1) == [False, False]\n").await, Verdict::Passed);
 }

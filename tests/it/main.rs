@@ -3,6 +3,7 @@
 
 mod attacks;
 mod benchmarks;
+mod checkers;
 mod cli;
 mod cli_hostile;
 mod conversation;

@@ -39,6 +39,12 @@ pub(crate) async fn alone(languages: &[Language]) -> Alone {
     Alone { sandbox, _guard: guard }
 }
 
+/// Says why a test was not made, since this machine lacks something.
+#[expect(clippy::print_stderr, reason = "a test that is skipped in silence looks like one that passed")]
+pub(crate) fn skipped(reason: &str) {
+    eprintln!("skipped: {reason}");
+}
+
 /// Processes below this one, as `pid command`.
 pub(crate) fn descendants() -> Vec<String> {
     let mut found = Vec::new();

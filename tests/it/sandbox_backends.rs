@@ -8,7 +8,7 @@ use std::time::Duration;
 use rolecall::domain::{IoCase, Language, TestSuite, Verdict};
 use rolecall::sandbox::{Backend, Backends, LocalSandbox, Sandbox, SandboxError, examine};
 
-use super::sandbox::{ALONE, assertions, descendants, io, job, judge};
+use super::sandbox::{ALONE, assertions, descendants, io, job, judge, skipped};
 
 fn launcher() -> PathBuf {
     PathBuf::from(env!("CARGO_BIN_EXE_rolecall"))
@@ -26,7 +26,7 @@ async fn of(backend: Backend) -> Option<LocalSandbox> {
             Some(sandbox)
         }
         Err(SandboxError::Isolation { reason }) if LACKING.iter().any(|lacks| reason.contains(lacks)) => {
-            eprintln!("skipped: {reason}");
+            skipped(&reason);
             None
         }
         Err(error) => panic!("{error}"),

@@ -9,14 +9,14 @@ use rolecall::domain::{Judgement, Verdict};
 use rolecall::sandbox::Sandbox;
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::sandbox::{Alone, assertions, attack, descendants, io, job, judge, sandbox};
+use super::sandbox::{Alone, assertions, attack, descendants, io, job, judge, sandbox, skipped};
 
 /// A sandbox with control groups, if there can be one.
 async fn bounded() -> Option<Alone> {
     let sandbox = sandbox().await;
     let isolation = sandbox.isolation();
     if isolation.memory == "rlimit" || isolation.pids == "rlimit" {
-        eprintln!("skipped: control groups cannot be made here: {isolation:?}");
+        skipped(&format!("control groups cannot be made here: {isolation:?}"));
         return None;
     }
     Some(sandbox)

@@ -11,6 +11,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::cli::{events, text};
+use super::sandbox::skipped;
 use super::sandbox_backends::{ATTACKS, LACKING};
 
 /// A user whom nobody is.
@@ -24,7 +25,7 @@ struct Home {
 impl Home {
     fn new() -> Option<Self> {
         if rustix::process::geteuid().is_root() && Command::new("setpriv").arg("--version").output().is_err() {
-            eprintln!("skipped: there is no setpriv, by which root becomes an ordinary user");
+            skipped("there is no setpriv, by which root becomes an ordinary user");
             return None;
         }
         // Below /tmp some machines let no program be executed.
@@ -67,7 +68,7 @@ impl Home {
         let said = text(&output.stderr);
         let is_lacking = LACKING.iter().any(|lacks| said.contains(lacks)) || said.contains("which this machine lacks");
         if output.status.code() == Some(69) && is_lacking {
-            eprintln!("skipped: {said}");
+            skipped(&said);
             return None;
         }
         assert_eq!(output.status.code(), Some(0), "{said}");
@@ -103,7 +104,7 @@ fn where_nothing_isolates_nothing_is_run_and_the_error_says_how_to_go_on() {
     let Some(home) = Home::new() else { return };
     let without = ["bwrap", "--dev-bind", "/", "/", "--unshare-user", "--disable-userns"];
     if !home.run_in(&without, &["--version".to_owned()]).status.success() {
-        eprintln!("skipped: bwrap is not here, by which user name spaces are switched off");
+        skipped("bwrap is not here, by which user name spaces are switched off");
         return;
     }
     let arguments = ["judge", "--json", "--task", "task.toml", "0.py"].map(str::to_owned);

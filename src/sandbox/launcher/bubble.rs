@@ -57,6 +57,10 @@ pub(super) fn become_server(bwrap: &Path, readable: &[PathBuf], control: OwnedFd
 
 /// Serves boxes as the first process of name spaces that `bwrap` made.
 pub(super) fn serve() -> io::Result<()> {
+    // Whoever is not the first process would kill those of somebody else.
+    if !rustix::process::getpid().is_init() {
+        return Err(io::Error::other("this is not the first process of a PID name space"));
+    }
     rustix::thread::set_no_new_privs(true)?;
     rustix::process::umask(Mode::from_bits_truncate(0o022));
     let control = io::stdin().as_fd().try_clone_to_owned()?;

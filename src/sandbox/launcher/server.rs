@@ -16,6 +16,7 @@ use super::group::Groups;
 use super::landlock;
 use super::plan::{Apart, Part, Plan};
 use super::view;
+use crate::languages::PYTHON_HASH_SEED;
 use crate::sandbox::sys::{self, Side};
 
 /// What a server may keep of the launcher's powers. A number is the identity to take where there is one to take.
@@ -206,7 +207,8 @@ impl Server<'_> {
             .arg(settings.to_string())
             .env_clear()
             .envs(ENVIRONMENT)
-            .envs([("PYTHONHASHSEED", "0"), ("PYTHONDONTWRITEBYTECODE", "1")])
+            .env("PYTHONHASHSEED", PYTHON_HASH_SEED.to_string())
+            .env("PYTHONDONTWRITEBYTECODE", "1")
             .stdin(Stdio::from(control))
             .stdout(Stdio::null());
         Ok(command)

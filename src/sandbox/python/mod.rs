@@ -33,12 +33,13 @@ pub(in crate::sandbox) fn tests_in_a_box() -> String {
     .join("\n")
 }
 
-/// The server that forks test runs.
+/// The server that forks test runs and checkers.
 pub(in crate::sandbox) fn test_server() -> String {
     [
         include_str!("codec.py"),
         include_str!("forkserver.py"),
         include_str!("suite.py"),
+        include_str!("checker.py"),
         include_str!("tester.py"),
         "serve_tests()\n",
     ]

@@ -414,7 +414,7 @@ def serve_tests():
             if len(suites) >= 64:
                 suites.pop(next(iter(suites)))
             try:
-                suites[key] = Suite(request)
+                suites[key] = Checker(request) if "checker" in request else Suite(request)
             except Exception as error:
                 failure = f"{type(error).__name__}: {error}"
         child = os.fork()
@@ -424,7 +424,8 @@ def serve_tests():
         control.detach()
         import resource
         resource.setrlimit(resource.RLIMIT_CPU, (request["cpu_secs"], request["cpu_secs"] + 1))
-        play(suites.get(key), failure, Channel(owned[0]))
+        work = ask if "checker" in request else play
+        work(suites.get(key), failure, Channel(owned[0]))
 
 
 def play(suite, failure, channel):

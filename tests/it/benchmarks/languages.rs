@@ -39,7 +39,8 @@ fn humaneval_x_loads_in_every_language() {
         let split = problems.iter().filter(|problem| problem.scored_on() == ScoredOn::Hidden).count();
         let expected = match language {
             Language::Rust => 0,
-            Language::Java => 157, // Java/151 looks at no result of its examples.
+            Language::Java => 157,   // Java/151 looks at no result of its examples.
+            Language::Python => 157, // The examples of Python/119 are no program.
             _ => 158,
         };
         assert_eq!(split, expected, "{language}");

@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 
 use rolecall::{
     benchmarks::{BenchmarkError, FeedbackSet, load_dir, load_task},
-    domain::{Limits, OutputRule, Problem, ScoredOn, TestSuite, TimeoutPolicy},
+    domain::{Limits, OutputRule, Problem, ScoredOn, TestSuite, TimeoutPolicy, Tolerance},
 };
 use tempfile::TempDir;
 
@@ -120,6 +120,7 @@ fn every_key_reaches_the_task() {
         timeouts: TimeoutPolicy::All,
         compile_cpu_ms: 9000,
         compile_memory_bytes: 1 << 30,
+        calibrated: false,
     };
     assert_eq!(task.limits, limits);
     assert_eq!(problem.scored_on(), ScoredOn::Hidden);
@@ -130,18 +131,53 @@ fn the_examples_in_the_documents_load() {
     let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/tasks.md")).unwrap();
     let blocks = page.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     let ids: Vec<_> = blocks.map(|block| loaded(block).task.id.0.clone()).collect();
-    assert_eq!(ids, ["clamp", "line-lengths"]);
+    assert_eq!(ids, ["clamp", "line-lengths", "spare-digit"]);
 }
 
 #[test]
 fn stdin_and_stdout_tasks_need_no_entry_point() {
     let problem = loaded(IO);
     let TestSuite::Io { cases, rule } = problem.task.visible.as_ref() else { panic!("io expected") };
-    assert_eq!((cases.len(), *rule), (1, OutputRule::Exact));
+    assert_eq!((cases.len(), rule), (1, &OutputRule::Exact));
     assert_eq!(problem.hidden.as_ref().unwrap().reveal().len(), 2);
     assert_eq!(problem.task.limits, Limits::default());
     let all = FeedbackSet::All.apply(problem);
     assert_eq!((all.task.visible.len(), all.scored_on()), (3, ScoredOn::Feedback));
+}
+
+#[test]
+fn outputs_are_compared_as_the_file_says() {
+    let rule = |lines: &str| loaded(&IO.replace("compare = \"exact\"", lines)).task.visible.output_rule().cloned();
+    assert!(IO.contains("compare = \"exact\""), "{IO}");
+    for (number, value) in [("1e-6", 1e-6), ("0", 0.0), ("0.5", 0.5), ("1_0e-3", 0.01)] {
+        let tolerance = Tolerance::new(value).unwrap();
+        let read = rule(&format!("compare = 'tolerance'\ntolerance = {number}"));
+        assert_eq!(read, Some(OutputRule::Tolerance(tolerance)), "{number}");
+    }
+    let checker = "import math\ndef check(stdin: str, stdout: str) -> bool:\n    return True\n";
+    let lines = format!("compare = 'checker'\nchecker = '''\n{checker}'''");
+    assert_eq!(rule(&lines), Some(OutputRule::Checker(checker.into())));
+    assert_eq!(rule(&lines.replace('\n', "\r\n")), Some(OutputRule::Checker(checker.into())));
+    // An example of a right output may be missing then, and only then.
+    let problem = loaded(&IO.replace("compare = \"exact\"", &lines).replacen("stdout = ", "# ", 1));
+    let TestSuite::Io { cases, .. } = problem.task.visible.as_ref() else { panic!("io expected") };
+    assert_eq!(cases[0].stdout, "");
+    let refusals = [
+        "compare = 'tolerance'",
+        "compare = 'tolerance'\ntolerance = 1.0",
+        "compare = 'tolerance'\ntolerance = nan",
+        "compare = 'tolerance'\ntolerance = -0.1",
+        "compare = 'tolerance'\ntolerance = '1e-6'",
+        "tolerance = 1e-6",
+        "compare = 'checker'",
+        "compare = 'checker'\nchecker = '''\ndef check(stdin):\n    return True\n'''",
+        "compare = 'checker'\nchecker = '''\ndef test(stdin, stdout):\n    return True\n'''",
+        "compare = 'checker'\nchecker = '''\ndef check(stdin, stdout:\n    return True\n'''",
+        "compare = 'exact'\nchecker = '''\ndef check(stdin, stdout):\n    return True\n'''",
+        "compare = 'checkers'\nchecker = '''\ndef check(stdin, stdout):\n    return True\n'''",
+    ];
+    let refusals = refusals.map(|lines| refusal(IO.replace("compare = \"exact\"", lines)));
+    insta::assert_snapshot!(refusals.join("\n\n"));
 }
 
 #[test]

@@ -2,7 +2,6 @@ use rolecall::domain::{Language::JavaScript, Protocol, Verdict};
 
 use super::{io, sandbox, tested};
 use crate::sandbox::{assert_at_rest, judge, verdicts};
-use crate::sandbox_references::{reason, records, text};
 
 /// Program, entry point and tests, all of which pass.
 const PASSING: &[(&str, &str, &str)] = &[
@@ -337,25 +336,5 @@ async fn no_javascript_program_passes_but_by_its_answers() {
     let honest = tested(JavaScript, "const f = (n) => n + 1", "f", "assert(f(1) === 2)");
     assert!(judge(&sandbox, &honest).await.passed());
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
-    assert_at_rest().await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn humaneval_x_references_in_javascript_pass() {
-    let sandbox = sandbox(JavaScript).await;
-    let mut failed = Vec::new();
-    for record in records("humaneval-x/humaneval_js.jsonl.gz") {
-        let declaration = text(&record, "declaration");
-        let (names, _) = declaration.rsplit_once('=').unwrap();
-        let entry = names.trim_end().rsplit(' ').next().unwrap();
-        let program = format!("{}{}", text(&record, "prompt"), text(&record, "canonical_solution"));
-        let judgement = judge(&sandbox, &tested(JavaScript, &program, entry, text(&record, "test"))).await;
-        if !judgement.passed() {
-            failed.push(format!("{}: {}", text(&record, "task_id"), reason(&judgement)));
-        }
-    }
-    // Task 112 returns a comma expression; the test of task 155 wants one even digit in 0. Both fail by hand too.
-    let names = failed.iter().map(|line| line.split(':').next().unwrap()).collect::<Vec<_>>();
-    assert_eq!(names, ["JavaScript/112", "JavaScript/155"], "{failed:#?}");
     assert_at_rest().await;
 }

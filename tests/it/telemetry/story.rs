@@ -54,6 +54,9 @@ impl Story {
                 network: true,
                 landlock_abi: 0,
             },
+            compare: None,
+            limits: Limits::default(),
+            python_hash_seed: Some(0),
             notes: Vec::new(),
             started_ns: START,
         };
