@@ -13,10 +13,6 @@ pub(super) const KEEP_BYTES: u64 = 256 << 20;
 /// Soft and hard limit of a stack that may grow as far as memory allows.
 const DEEP: u64 = u64::MAX;
 
-/// What a runtime that reserves more than it uses may have beyond the limit on memory: stacks of its threads above all. What
-/// it really uses is bounded by the control group, or by whoever looks at it.
-const RESERVED_BYTES: u64 = 512 << 20;
-
 /// A command that is about to run in a box.
 pub(super) struct Launch<'a> {
     /// The command.
@@ -41,9 +37,9 @@ impl Launch<'_> {
         let mut limits = resources(self.limits, self.cpu_ms);
         if !self.command.bounded_addresses {
             limits.retain(|(name, _)| name != "AS");
-            let data = limits.iter_mut().filter(|(name, _)| name == "DATA");
-            data.for_each(|(_, pair)| *pair = pair.map(|bytes| bytes + RESERVED_BYTES));
         }
+        let data = limits.iter_mut().filter(|(name, _)| name == "DATA");
+        data.for_each(|(_, pair)| *pair = pair.map(|bytes| bytes.saturating_add(self.command.reserved_bytes)));
         if self.command.deep_stack {
             limits.retain(|(name, _)| name != "STACK");
             limits.push(("STACK".to_owned(), [DEEP, DEEP]));

@@ -47,6 +47,9 @@ const HEAP_MIB: u64 = 640;
 /// Java 17 or later.
 pub(in crate::languages) struct Java;
 
+/// Stacks that may grow deep, and what the machine sets aside.
+const RESERVED_BYTES: u64 = 512 << 20;
+
 impl Toolchain for Java {
     fn language(&self) -> Language {
         Language::Java
@@ -170,7 +173,8 @@ impl Toolchain for Java {
 /// A command of the machine. Where there is no /proc, it does not find its own libraries unless told where they are.
 fn command(tools: &Tools, argv: Vec<String>) -> BoxCommand {
     let libraries = home(tools).join("lib").to_string_lossy().into_owned();
-    BoxCommand { argv, env: vec![("LD_LIBRARY_PATH".to_owned(), libraries)], ..BoxCommand::default() }
+    let env = vec![("LD_LIBRARY_PATH".to_owned(), libraries)];
+    BoxCommand { argv, env, reserved_bytes: RESERVED_BYTES, ..BoxCommand::default() }
 }
 
 /// A call of the compiler, but for where classes go and which files there are.
