@@ -39,7 +39,7 @@ impl Launch<'_> {
             limits.retain(|(name, _)| name != "AS");
         }
         let data = limits.iter_mut().filter(|(name, _)| name == "DATA");
-        data.for_each(|(_, pair)| *pair = pair.map(|bytes| bytes.saturating_add(self.command.reserved_bytes)));
+        data.for_each(|(_, pair)| *pair = pair.map(|bytes| bytes.max(self.command.least_data_bytes)));
         if self.command.deep_stack {
             limits.retain(|(name, _)| name != "STACK");
             limits.push(("STACK".to_owned(), [DEEP, DEEP]));

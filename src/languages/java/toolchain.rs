@@ -44,11 +44,11 @@ const OPTIONS: &[&str] = &["-encoding", "UTF-8", "-proc:none", "-nowarn", "-XDig
 /// Heap of a program, in MiB: the limit of memory less what the machine itself, its code and stacks need.
 const HEAP_MIB: u64 = 640;
 
+/// What the machine sets aside for stacks and heap, used or not.
+const SET_ASIDE_BYTES: u64 = 1 << 30;
+
 /// Java 17 or later.
 pub(in crate::languages) struct Java;
-
-/// Stacks that may grow deep, and what the machine sets aside.
-const RESERVED_BYTES: u64 = 512 << 20;
 
 impl Toolchain for Java {
     fn language(&self) -> Language {
@@ -174,7 +174,7 @@ impl Toolchain for Java {
 fn command(tools: &Tools, argv: Vec<String>) -> BoxCommand {
     let libraries = home(tools).join("lib").to_string_lossy().into_owned();
     let env = vec![("LD_LIBRARY_PATH".to_owned(), libraries)];
-    BoxCommand { argv, env, reserved_bytes: RESERVED_BYTES, ..BoxCommand::default() }
+    BoxCommand { argv, env, least_data_bytes: SET_ASIDE_BYTES, ..BoxCommand::default() }
 }
 
 /// A call of the compiler, but for where classes go and which files there are.

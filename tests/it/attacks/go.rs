@@ -53,7 +53,7 @@ const WHOLE: &[Attack] = &[
     ),
     (
         "recurses_without_end",
-        &[Crashed, Memory],
+        &[Crashed, Memory, TimeoutCpu],
         "package main\nfunc f(n int) int { return f(n+1) + n }\nfunc main() { println(f(0)) }\n",
     ),
     (
