@@ -69,6 +69,9 @@ pub struct BoxCommand {
     pub env: Vec<(String, String)>,
     /// Whether a limit on address space may be set: not for runtimes that reserve more than they use.
     pub bounded_addresses: bool,
+    /// The least limit on data, in bytes, below which the runtime does not start, since it sets more aside than it uses; what
+    /// it really uses is bounded by the control group, or by who looks at it.
+    pub least_data_bytes: u64,
     /// Whether the stack may grow as far as memory allows (C++, Rust); else 64 MiB.
     pub deep_stack: bool,
 }

@@ -43,7 +43,7 @@ impl Toolchain for Python {
     fn recipe(&self, unit: &Unit, tools: &Tools) -> Recipe {
         let argv = vec![tools.program("python3"), unit.entry.clone()];
         let env = vec![("PYTHONHASHSEED".to_owned(), PYTHON_HASH_SEED.to_string())];
-        Recipe { run: BoxCommand { argv, env, bounded_addresses: true, deep_stack: false }, ..Recipe::default() }
+        Recipe { run: BoxCommand { argv, env, bounded_addresses: true, ..BoxCommand::default() }, ..Recipe::default() }
     }
 
     fn assertions(&self, tests: &str) -> Result<Vec<Assertion>, TestTextError> {

@@ -38,6 +38,8 @@ impl Launch<'_> {
         if !self.command.bounded_addresses {
             limits.retain(|(name, _)| name != "AS");
         }
+        let data = limits.iter_mut().filter(|(name, _)| name == "DATA");
+        data.for_each(|(_, pair)| *pair = pair.map(|bytes| bytes.max(self.command.least_data_bytes)));
         if self.command.deep_stack {
             limits.retain(|(name, _)| name != "STACK");
             limits.push(("STACK".to_owned(), [DEEP, DEEP]));

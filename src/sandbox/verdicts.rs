@@ -17,13 +17,16 @@ impl Halt {
         Self { verdict, message: message.into() }
     }
 
-    /// A crash whose last words on stderr are those of a runtime that found no memory is called so. They come from the
+    /// A crash whose first or last words on stderr are those of a runtime that found no memory is called so. They come from the
     /// program, but speak against it only.
     pub(super) fn in_the_light_of(self, stderr: &Capture) -> Self {
         if self.verdict == Verdict::Crashed {
             let bytes = stderr.bytes();
+            // Most runtimes say why at the end, Go before the traces of all its threads.
+            let head = &bytes[..bytes.len().min(LAST_WORDS)];
             let tail = &bytes[bytes.len().saturating_sub(LAST_WORDS)..];
-            return Self { verdict: of_words(&String::from_utf8_lossy(tail)), ..self };
+            let text = [head, tail].map(String::from_utf8_lossy).join("\n");
+            return Self { verdict: of_words(&text), ..self };
         }
         self
     }
@@ -34,13 +37,14 @@ impl Halt {
     }
 }
 
-/// How much of stderr tells why a runtime gave up, in bytes.
+/// How much of either end of stderr tells why a runtime gave up, in bytes.
 const LAST_WORDS: usize = 8 << 10;
 
 /// How runtimes say that there is no memory.
-const NO_MEMORY: [&str; 8] = [
+const NO_MEMORY: [&str; 9] = [
     "std::bad_alloc",
     "OutOfMemoryError",
+    "error='Not enough space'",
     "heap out of memory",
     "fatal error: out of memory",
     "fatal error: runtime: out of memory",

@@ -44,6 +44,9 @@ const OPTIONS: &[&str] = &["-encoding", "UTF-8", "-proc:none", "-nowarn", "-XDig
 /// Heap of a program, in MiB: the limit of memory less what the machine itself, its code and stacks need.
 const HEAP_MIB: u64 = 640;
 
+/// What the machine sets aside for stacks and heap, used or not.
+const SET_ASIDE_BYTES: u64 = 1 << 30;
+
 /// Java 17 or later.
 pub(in crate::languages) struct Java;
 
@@ -170,7 +173,8 @@ impl Toolchain for Java {
 /// A command of the machine. Where there is no /proc, it does not find its own libraries unless told where they are.
 fn command(tools: &Tools, argv: Vec<String>) -> BoxCommand {
     let libraries = home(tools).join("lib").to_string_lossy().into_owned();
-    BoxCommand { argv, env: vec![("LD_LIBRARY_PATH".to_owned(), libraries)], ..BoxCommand::default() }
+    let env = vec![("LD_LIBRARY_PATH".to_owned(), libraries)];
+    BoxCommand { argv, env, least_data_bytes: SET_ASIDE_BYTES, ..BoxCommand::default() }
 }
 
 /// A call of the compiler, but for where classes go and which files there are.

@@ -7,6 +7,9 @@ use crate::languages::{
     syntax::{Syntax, named_children},
 };
 
+/// What the machine sets aside for stacks and heap, used or not.
+const SET_ASIDE_BYTES: u64 = 512 << 20;
+
 /// The candidate's server.
 const CANDIDATE: &str = concat!(
     include_str!("../harness/javascript/codec.js"),
@@ -78,7 +81,8 @@ impl Toolchain for JavaScript {
         argv.push(unit.entry.clone());
         let modules = tools.prepared.as_ref().map(|path| ("NODE_PATH".to_owned(), path.to_string_lossy().into_owned()));
         let env = modules.into_iter().collect();
-        Recipe { run: BoxCommand { argv, env, ..BoxCommand::default() }, ..Recipe::default() }
+        let run = BoxCommand { argv, env, least_data_bytes: SET_ASIDE_BYTES, ..BoxCommand::default() };
+        Recipe { run, ..Recipe::default() }
     }
 
     fn assertions(&self, tests: &str) -> Result<Vec<Assertion>, TestTextError> {

@@ -250,18 +250,18 @@ impl<'a> TestText<'a> {
 /// The comparison as the standard macros write it, then the report.
 fn comparison(condition: &Condition, index: usize, harness: &str) -> String {
     let Condition { operator, left, right, is_swapped, .. } = condition;
-    let is_not = if *operator == "==" { "==" } else { operator };
     let against = if *operator == "==" {
         format!(
-            "{harness}::Value(rolecall_right).rolecall_against(rolecall_holds, |rolecall_other| *rolecall_left == *rolecall_other)"
+            "{harness}::Value(rolecall_right).rolecall_against(&rolecall_plainly, |rolecall_other| *rolecall_left == *rolecall_other)"
         )
     } else {
-        "!rolecall_holds".to_owned()
+        "!rolecall_plainly()".to_owned()
     };
+    // Compared once, whether it is the canary or not: what differs from call to call cannot tell one from the other.
     format!(
         "match (&({left}), &({right})) {{ (rolecall_left, rolecall_right) => {{ #[allow(unused_imports)] use \
-         {harness}::{{NoChange as _, NoText as _}}; let rolecall_holds: bool = *rolecall_left {is_not} *rolecall_right; \
-         let rolecall_holds: bool = if {harness}::is_canary({index}) {{ {against} }} else {{ rolecall_holds }}; \
+         {harness}::{{NoChange as _, NoText as _}}; let rolecall_plainly = || -> bool {{ *rolecall_left {operator} *rolecall_right }}; \
+         let rolecall_holds: bool = if {harness}::is_canary({index}) {{ {against} }} else {{ rolecall_plainly() }}; \
          {harness}::compared({index}, \"{operator}\", {is_swapped}, (rolecall_left, rolecall_right), rolecall_holds, || \
          ({harness}::Value(rolecall_left).rolecall_text(), {harness}::Value(rolecall_right).rolecall_text())); }} }}"
     )
@@ -335,7 +335,10 @@ mod tests {
         let at = |line: usize| text.lines().nth(line).unwrap();
         assert!(at(1).contains("match (&(HashMap::<i32, i32>::new()), &(f(1)))"), "{text}");
         assert!(at(1).contains("compared(0, \"==\", true,") && at(1).contains("::assertion(||"), "{text}");
-        assert!(at(2).contains("*rolecall_left < *rolecall_right") && at(2).contains("{ !rolecall_holds }"), "{text}");
+        assert!(
+            at(2).contains("*rolecall_left < *rolecall_right") && at(2).contains("{ !rolecall_plainly() }"),
+            "{text}"
+        );
         assert!(
             at(3).contains("let rolecall_holds: bool = f(3); crate::rolecall_s::holds(2, rolecall_holds);"),
             "{text}"

@@ -122,7 +122,8 @@ impl Toolchain for Rust {
             });
         }
         argv.extend([&unit.entry, "-o", "program"].map(str::to_owned));
-        let command = |argv, env| BoxCommand { argv, env, bounded_addresses: true, deep_stack: true };
+        let command =
+            |argv, env| BoxCommand { argv, env, bounded_addresses: true, deep_stack: true, ..BoxCommand::default() };
         Recipe {
             compile: Some(command(argv, env)),
             keep: vec!["program".to_owned()],

@@ -39,7 +39,7 @@ const CPP: &[Attack] = &[
     ("a_huge_initialiser", BOMB, "int big[600000000] = {1};\nint main() { return big[5]; }\n"),
     (
         "nests_deeply",
-        BOMB,
+        &[CompileError, Crashed, Memory, TimeoutCpu, Wrong],
         "#define A(x) (((((((((((((((((((((((((((((((((((((((((((((((((x)))))))))))))))))))))))))))))))))))))))))))))))))\n#define B(x) A(A(A(A(A(A(A(A(A(x)))))))))\n#define C(x) B(B(B(B(B(B(B(B(B(x)))))))))\nint main() { return C(C(C(C(0)))); }\n",
     ),
     ("complains_without_end", BOMB, "#define A(x) x x x x x x x x x x\nint main() { A(A(A(A(A(A(undefined;)))))) }\n"),

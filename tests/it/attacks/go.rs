@@ -53,7 +53,7 @@ const WHOLE: &[Attack] = &[
     ),
     (
         "recurses_without_end",
-        &[Crashed, Memory],
+        &[Crashed, Memory, TimeoutCpu],
         "package main\nfunc f(n int) int { return f(n+1) + n }\nfunc main() { println(f(0)) }\n",
     ),
     (
@@ -120,7 +120,7 @@ const FORGING: &[Attack] = &[
         &[Crashed],
         "import \"syscall\"\nfunc F(n int) int { for d := 0; d < 99; d++ { syscall.Close(d) }; return 0 }\n",
     ),
-    ("tampers_with_what_the_harness_says", &[Forbidden], include_str!("programs/interposer.go")),
+    ("tampers_with_what_the_harness_says", &[Forbidden, Crashed], include_str!("programs/interposer.go")),
     ("dumps_its_heap_to_find_the_nonce", &[Wrong, Crashed, Forbidden], include_str!("programs/heap.go")),
     (
         "shadows_testing",

@@ -70,7 +70,6 @@ pub(super) async fn withstand_as(language: Language, attacks: &[Attack], job: im
         if !next.passed() {
             found.push(format!("{name} harmed the next program\n{}", described(&next)));
         }
-        eprintln!("{name}: {} in {:?}", judgement.verdict.name(), started.elapsed());
     }
     assert_eq!(self::launcher(), launcher, "another slot");
     assert!(found.is_empty(), "{}", found.join("\n"));

@@ -136,3 +136,12 @@ async fn rust_programs_are_held() {
 async fn rust_programs_that_are_wrong_are_never_called_right() {
     withstand_tested(Rust, TESTS, "fn f(n: i32) -> i32 { 2 * n }", FORGING).await;
 }
+
+/// Equality of texts that the program replaces: known by its turns from one call of `f` to the next.
+#[tokio::test]
+async fn replaced_comparisons_of_rust_prove_nothing() {
+    let tests = "#[test]\nfn t() {\n    assert_eq!(f(1), \"one\");\n    assert_eq!(f(2), \"two\");\n}\n";
+    let right = "fn f(n: i32) -> String { if n == 1 { \"one\" } else { \"two\" }.to_string() }";
+    let attacks: &[Attack] = &[("by_turns", &[Forbidden, Wrong], include_str!("programs/turns.rs.txt"))];
+    withstand_tested(Rust, tests, right, attacks).await;
+}

@@ -26,6 +26,9 @@ import javax.tools.ToolProvider;
 
 /** A compiler that stays: reads units on its standard input and answers each on its standard output. */
 public final class Compiler {
+    /** What it says, with a trace behind it, of an exception of its own. */
+    private static final String FAILED = "An exception has occurred in the compiler";
+
     private Compiler() {}
 
     /** Arguments: options of the compiler. */
@@ -47,22 +50,19 @@ public final class Compiler {
             String word;
             try {
                 word = compiler.getTask(said, memory, null, List.of(options), null, sources).call() ? "ok" : "error";
-            } catch (OutOfMemoryError error) {
-                word = "memory";
             } catch (RuntimeException | Error error) {
-                said.write("error: the compiler failed: " + error + "\n");
-                word = isOutOfMemory(error) ? "memory" : "error";
+                said.write(FAILED + "\n" + error + "\n");
+                word = "error";
+            }
+            String text = said.toString();
+            if (text.lines().anyMatch(line -> line.startsWith(FAILED))) {
+                String why = text.lines().filter(line -> line.startsWith("java.")).findFirst().orElse("it does not say why");
+                if (why.startsWith("java.lang.OutOfMemoryError")) word = "memory";
+                text = "error: the compiler failed: " + why + "\n";
             }
             Map<String, ByteArrayOutputStream> built = word.equals("ok") ? memory.classes : Map.of();
-            answer(output, word, said.toString().getBytes(StandardCharsets.UTF_8), built);
+            answer(output, word, text.getBytes(StandardCharsets.UTF_8), built);
         }
-    }
-
-    private static boolean isOutOfMemory(Throwable error) {
-        for (Throwable cause = error.getCause(); cause != null; cause = cause.getCause()) {
-            if (cause instanceof OutOfMemoryError) return true;
-        }
-        return false;
     }
 
     private static void answer(

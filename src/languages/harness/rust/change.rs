@@ -1,5 +1,6 @@
 
-/// Types of which another value can be made.
+/// Types of which another value can be made: of the same length where there is one, since what compares looks no further
+/// where lengths differ.
 pub trait Change: Sized {
     /// Another value.
     fn changed(&self) -> Option<Self>;
@@ -55,7 +56,8 @@ impl Change for char {
 impl Change for String {
     fn changed(&self) -> Option<Self> {
         let mut other = self.clone();
-        other.push('x');
+        let last = other.pop();
+        other.push(if last == Some('x') { 'y' } else { 'x' });
         Some(other)
     }
     fn sample() -> Option<Self> {
@@ -111,7 +113,10 @@ impl<T: Change, E: Change> Change for Result<T, E> {
 impl<T: Change + Clone> Change for Vec<T> {
     fn changed(&self) -> Option<Self> {
         let mut other = self.clone();
-        other.push(T::sample()?);
+        match other.first().and_then(T::changed) {
+            Some(first) => other[0] = first,
+            None => other.push(T::sample()?),
+        }
         Some(other)
     }
     fn sample() -> Option<Self> {
@@ -140,7 +145,10 @@ impl<T: Change + Clone, const N: usize> Change for [T; N] {
 impl<T: Change + Clone> Change for ::std::collections::VecDeque<T> {
     fn changed(&self) -> Option<Self> {
         let mut other = self.clone();
-        other.push_back(T::sample()?);
+        match other.front().and_then(T::changed) {
+            Some(first) => other[0] = first,
+            None => other.push_back(T::sample()?),
+        }
         Some(other)
     }
     fn sample() -> Option<Self> {

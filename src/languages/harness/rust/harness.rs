@@ -284,16 +284,16 @@ impl<T: ?Sized> NoText for Value<'_, T> {}
 
 impl<T: Change> Value<'_, T> {
     /// Compares with another value of the type.
-    pub fn rolecall_against(&self, holds: bool, compare: impl FnOnce(&T) -> bool) -> bool {
+    pub fn rolecall_against(&self, plainly: impl FnOnce() -> bool, compare: impl FnOnce(&T) -> bool) -> bool {
         match self.0.changed() {
             Some(other) => compare(&other),
-            None => !holds,
+            None => !plainly(),
         }
     }
 }
 pub trait NoChange<T: ?Sized> {
-    fn rolecall_against(&self, holds: bool, _: impl FnOnce(&T) -> bool) -> bool {
-        !holds
+    fn rolecall_against(&self, plainly: impl FnOnce() -> bool, _: impl FnOnce(&T) -> bool) -> bool {
+        !plainly()
     }
 }
 impl<T: ?Sized> NoChange<T> for Value<'_, T> {}
