@@ -429,7 +429,9 @@ async fn a_profile_says_lines_types_and_values_also_of_a_killed_program() {
     assert_eq!(lines(1), [1, 3, 4, 5, 7, 10]);
     assert_eq!(lines(2), [1, 3, 4, 5, 6, 7, 8, 9]);
     let found = profile.tests.iter().map(|test| test.verdict).collect::<Vec<_>>();
-    assert_eq!(found, [Verdict::Passed, Verdict::Passed, Verdict::TimeoutCpu]);
+    assert_eq!(found[..2], [Verdict::Passed, Verdict::Passed]);
+    // A machine with much other work may stretch the wall further than the limit on CPU time.
+    assert!(matches!(found[2], Verdict::TimeoutCpu | Verdict::TimeoutWall), "{found:?}");
     assert_eq!(profile.types["xs"].iter().collect::<Vec<_>>(), ["list", "list[int]"]);
     assert_eq!(profile.values[&6]["total"], ["0"]);
     assert_eq!(profile.values[&10]["total"], ["1", "0"]);

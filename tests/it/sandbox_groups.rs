@@ -66,13 +66,14 @@ async fn until(what: &str, holds: impl Fn() -> bool) {
 async fn children_that_the_kernel_killed_count_though_the_program_answers_well() {
     let Some(sandbox) = bounded().await else { return };
     let program = r#"
-import os
+import os, time
 def f(n):
     children = []
     for _ in range(6):
         child = os.fork()
         if child == 0:
             held = b'x' * (150 << 20)
+            time.sleep(2)  # Until all hold theirs.
             os._exit(0)
         children.append(child)
     for child in children:
