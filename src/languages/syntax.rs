@@ -115,6 +115,16 @@ pub fn nodes_below(node: Node<'_>) -> Vec<Node<'_>> {
     }
 }
 
+/// An expression without the parentheses around it.
+pub fn bare(mut node: Node<'_>) -> Node<'_> {
+    while node.kind() == "parenthesized_expression"
+        && let Some(inner) = node.named_child(0)
+    {
+        node = inner;
+    }
+    node
+}
+
 /// 1-based line on which `node` begins.
 pub fn line_of(node: Node<'_>) -> u32 {
     to_u32(node.start_position().row + 1)

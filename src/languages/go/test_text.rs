@@ -5,7 +5,7 @@ use crate::{
     languages::{
         TestTextError,
         edits::Edits,
-        syntax::{Syntax, named_children, nodes_below},
+        syntax::{Syntax, bare, named_children, nodes_below},
     },
 };
 
@@ -334,16 +334,6 @@ impl<'a> TestText<'a> {
             })
             .collect()
     }
-}
-
-/// A condition without the parentheses around it.
-fn bare(mut node: Node<'_>) -> Node<'_> {
-    while node.kind() == "parenthesized_expression"
-        && let Some(inner) = node.named_child(0)
-    {
-        node = inner;
-    }
-    node
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 use tree_sitter::Node;
 
-use super::test_text::{Form, TestText, bare, last};
+use super::test_text::{Form, TestText, last};
 use crate::languages::{
     edits::Edits,
-    syntax::{named_children, nodes_below},
+    syntax::{bare, named_children, nodes_below},
 };
 
 /// Annotations that mean something without JUnit.

@@ -5,7 +5,7 @@ use crate::{
     domain::{Assertion, Language},
     languages::{
         TestTextError,
-        syntax::{Syntax, named_children, nodes_below},
+        syntax::{Syntax, bare, named_children, nodes_below},
     },
 };
 
@@ -272,16 +272,6 @@ impl<'a> TestText<'a> {
 /// The part of a name behind its last dot.
 pub(super) fn last(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
-}
-
-/// An expression without the parentheses around it.
-pub(super) fn bare(mut node: Node<'_>) -> Node<'_> {
-    while node.kind() == "parenthesized_expression"
-        && let Some(inner) = node.named_child(0)
-    {
-        node = inner;
-    }
-    node
 }
 
 #[cfg(test)]
