@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::{
     conversation::ConversationRecord,
-    domain::{Isolation, Judgement, OutputRule, Problem, ScoredOn, Spend},
+    domain::{Isolation, Judgement, OutputRule, Problem, Protocol, ScoredOn, Spend},
 };
 
 /// `event = "conversation_finished"`.
@@ -134,6 +134,8 @@ pub struct Judged<'a> {
     index: usize,
     verdict: &'static str,
     tests: Vec<JudgedTest<'a>>,
+    protocol: &'static str,
+    compile_output: Option<&'a str>,
     suspicious: Vec<&'a str>,
     isolation: &'a Isolation,
     compare: Option<&'static str>,
@@ -174,8 +176,9 @@ impl<'a> Judged<'a> {
                 message: test.message.as_deref(),
             })
         });
-        let judgements = suites.iter().map(|(_, judgement)| *judgement);
-        let suspicious = suspicious(judgements);
+        let judgements = || suites.iter().map(|(_, judgement)| *judgement);
+        let linked = judgements().any(|judgement| judgement.protocol == Protocol::InProcess);
+        let suspicious = suspicious(judgements());
         let task = &problem.task;
         Self {
             event: "judged",
@@ -183,6 +186,8 @@ impl<'a> Judged<'a> {
             index,
             verdict,
             tests: tests.collect(),
+            protocol: if linked { Protocol::InProcess } else { Protocol::Split }.name(),
+            compile_output: judgements().find_map(|judgement| judgement.compile_output.as_deref()),
             suspicious,
             isolation,
             compare: task.visible.output_rule().map(OutputRule::name),

@@ -150,10 +150,11 @@ fn report(entry: &Entry, index: usize, judgements: &[(&'static str, Judgement)],
     let mut table = Table::new();
     table.load_preset(NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
     table.set_header(["tests", "verdict", "test", "expected", "actual", "message"]);
+    // The same for every suite, since the messages about tests are not in it.
+    if let Some(output) = judgements.iter().find_map(|(_, judgement)| judgement.compile_output.as_ref()) {
+        terminal::data(output);
+    }
     for (set, judgement) in judgements {
-        if let Some(output) = &judgement.compile_output {
-            terminal::data(output);
-        }
         for test in &judgement.tests {
             let optional = |text: &Option<String>| text.clone().unwrap_or_default();
             let cells = [optional(&test.expected), optional(&test.actual), optional(&test.message)];

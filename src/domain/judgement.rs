@@ -12,6 +12,16 @@ pub enum Protocol {
     InProcess,
 }
 
+impl Protocol {
+    /// The word used in files and records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Split => "split",
+            Self::InProcess => "in_process",
+        }
+    }
+}
+
 /// How candidates were isolated; part of every record, since results of different levels are not compared silently.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Isolation {

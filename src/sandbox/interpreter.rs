@@ -5,6 +5,7 @@ use serde::Deserialize;
 use tokio::process::Command;
 
 use super::SandboxError;
+use super::toolbox::is_private;
 use crate::domain::Language;
 
 /// The Python interpreter that runs candidates.
@@ -73,6 +74,10 @@ impl Interpreter {
         if answer.version < (3, 8) {
             let (major, minor) = answer.version;
             return Err(missing(format!("it is Python {major}.{minor}; 3.8 or later is needed")));
+        }
+        if let Some(path) = answer.prefixes.iter().chain([&answer.executable]).find(|path| is_private(path)) {
+            let reason = "programs have that directory for themselves; install one elsewhere";
+            return Err(missing(format!("it lies in {}: {reason}", path.display())));
         }
         let mut wanted = answer.prefixes;
         wanted.extend(answer.executable.parent().map(Path::to_path_buf));

@@ -18,6 +18,9 @@ use crate::languages::{Preparation, Toolchain, Tools, Wanted};
 /// Where prepared things are kept; else `rolecall` below the user's cache directory.
 const CACHE: &str = "ROLECALL_CACHE";
 
+/// The directory that every program has for itself.
+const PRIVATE: &str = "/tmp";
+
 /// How long a tool may take to say its version or path.
 const ASKING: Duration = Duration::from_secs(60);
 
@@ -70,6 +73,9 @@ pub(super) async fn look_for(language: Language, wanted: &Wanted) -> Result<(Pat
         path = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
     }
     let path = fs::canonicalize(&path).map_err(|error| missing(error.to_string()))?;
+    if is_private(&path) {
+        return Err(missing(format!("{} lies below {PRIVATE}, which programs have for themselves", path.display())));
+    }
     let output = ask(&path, wanted.version).await.map_err(|error| missing(error.to_string()))?;
     if !output.status.success() {
         return Err(missing(format!("asked for its version it ended with {}", output.status)));
@@ -119,12 +125,21 @@ fn short_key(key: &str) -> String {
 
 fn cache() -> Result<PathBuf, SandboxError> {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let none = || io::Error::other(format!("name one outside of {PRIVATE} in {CACHE}"));
     let folder = variable(CACHE)
         .or_else(|| variable("XDG_CACHE_HOME").map(|folder| folder.join("rolecall")))
         .or_else(|| variable("HOME").map(|folder| folder.join(".cache/rolecall")))
-        .unwrap_or_else(|| std::env::temp_dir().join("rolecall-cache"));
+        .ok_or_else(|| failed("looking for a cache directory")(none()))?;
+    if is_private(&folder) {
+        return Err(failed("looking for a cache directory")(none()));
+    }
     fs::create_dir_all(&folder).map_err(failed("making the cache directory"))?;
     fs::canonicalize(&folder).map_err(failed("making the cache directory"))
+}
+
+/// Whether every program has another directory of its own in this place, so that it would not see what is there.
+pub(super) fn is_private(path: &Path) -> bool {
+    path.starts_with(PRIVATE)
 }
 
 fn make(language: Language, preparation: &Preparation, folder: &Path, lock: &Path) -> Result<PathBuf, SandboxError> {
@@ -169,4 +184,17 @@ fn run(language: Language, preparation: &Preparation, command: &[String], folder
         tool: program.clone(),
         hint: format!("preparing it once for this machine ended with {} ({last})", output.status),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::is_private;
+
+    #[test]
+    fn what_lies_below_the_private_directory_is_seen_by_no_program() {
+        assert!(is_private(Path::new("/tmp/cache")) && is_private(Path::new("/tmp")));
+        assert!(!is_private(Path::new("/tmpfiles")) && !is_private(Path::new("/var/tmp/cache")));
+    }
 }

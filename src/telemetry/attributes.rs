@@ -141,6 +141,8 @@ pub const TESTS_PREFIX: &str = "rolecall.tests.";
 pub const CPU_MS: &str = "rolecall.cpu_ms";
 pub const MEMORY_BYTES: &str = "rolecall.peak_memory_bytes";
 pub const NEAR_LIMIT: &str = "rolecall.near_limit";
+/// How a verdict was kept from being forged: `split` or `in_process`.
+pub const PROTOCOL: &str = "rolecall.protocol";
 /// How many calls in a program linked with its tests end, replace or start processes.
 pub const SUSPICIOUS_CALLS: &str = "rolecall.suspicious_calls";
 /// The event of one program that a turn wrote.

@@ -33,6 +33,7 @@ pub fn describe(draft: &mut Draft, turn: &TurnRecord, attempt: &Finished, with_c
     if let [report] = reports[..] {
         let judgement = &report.judgement;
         draft.set(name::VERDICT, judgement.verdict.name()).set(name::SCORE, judgement.score());
+        draft.set(name::PROTOCOL, judgement.protocol.name());
         draft.set(name::MEMORY_BYTES, judgement.peak_memory_bytes);
         draft.set(name::NEAR_LIMIT, judgement.near_limit.then_some(true));
         let suspicious = judgement.suspicious.len();

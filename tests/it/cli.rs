@@ -109,6 +109,7 @@ fn judge_says_each_test_s_verdict() {
         (&judged["event"], &judged["task"], &judged["verdict"]),
         (&"judged".into(), &"robot-walk".into(), &"wrong".into())
     );
+    assert_eq!((&judged["protocol"], &judged["compile_output"]), (&"split".into(), &serde_json::Value::Null));
     assert!(judged["tests"].as_array().unwrap().iter().any(|test| test["set"] == "hidden"));
     let page = text(&run(&["judge", "--task", EASY, &program.display().to_string()]).stdout);
     assert!(page.contains("wrong.py (robot-walk): wrong"), "{page}");

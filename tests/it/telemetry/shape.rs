@@ -258,6 +258,7 @@ fn an_execution_is_the_executors_whole_turn() {
         ("rolecall.program", "2"),
         ("rolecall.score", "0.25"),
         ("rolecall.suspicious_calls", "1"),
+        ("rolecall.protocol", "split"),
     ];
     for (name, value) in expected {
         assert_eq!(get(draft, name).as_deref(), Some(value), "{name}");
