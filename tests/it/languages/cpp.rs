@@ -94,8 +94,9 @@ async fn comparisons_that_cpp_programs_replace_do_not_hold() {
     ]
     .map(|rest| format!("{start}{rest}"));
     let honest = format!("{start}strings f(int) {{ return {{\"one\"}}; }}\n");
-    // What is in the standard library's own name space is found out by the canary.
-    let cases = [(Verdict::Wrong, &*ours), (Verdict::Forbidden, &*theirs), (Verdict::Forbidden, &*memory)];
+    // The harness compares texts and containers itself, so what the program puts in their place is never asked.
+    let cases = [ours, theirs, memory];
+    let cases: Vec<(Verdict, &str)> = cases.iter().map(|program| (Verdict::Wrong, program.as_str())).collect();
     let found = surprises(Cpp, tests, &honest, &cases).await;
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
