@@ -311,7 +311,6 @@ const CHEATING: &[(&str, &str, Verdict)] = &[
     ("const f = (n) => f(n) + 1", "assert(f(1) === 2)", Verdict::Crashed),
     ("const f = (n) => new ArrayBuffer(1e11)", "assert(f(1) === 2)", Verdict::Memory),
     ("const f = (n) => { for (const a = []; ; ) a.push(Buffer.alloc(1e7, 1)) }", "assert(f(1) === 2)", Verdict::Memory),
-    ("const f = (n) => { for (const a = []; ; ) a.push({ a }) }", "assert(f(1) === 2)", Verdict::Memory),
     (
         "const f = (n) => { for (;;) require('fs').writeSync(1, 'x'.repeat(1e5)) }",
         "assert(f(1) === 2)",
@@ -333,6 +332,12 @@ async fn no_javascript_program_passes_but_by_its_answers() {
             wrong.push(format!("{program}\n{tests}\n{:#?}", judgement.tests));
         }
     }
+    // Which comes first depends on the machine: the end of the heap, of the memory behind it (in which case Node is ended by
+    // a signal), or of the time.
+    let hoard =
+        tested(JavaScript, "const f = (n) => { for (const a = []; ; ) a.push({ a }) }", "f", "assert(f(1) === 2)");
+    let hoard = judge(&sandbox, &hoard).await.verdict;
+    assert!(matches!(hoard, Verdict::Memory | Verdict::Crashed | Verdict::TimeoutCpu), "{hoard:?}");
     let honest = tested(JavaScript, "const f = (n) => n + 1", "f", "assert(f(1) === 2)");
     assert!(judge(&sandbox, &honest).await.passed());
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
