@@ -1,6 +1,6 @@
 use rolecall::domain::{Language::Go, Protocol, Verdict};
 
-use super::{io, sandbox, tested};
+use super::{io, own_verdicts, sandbox, tested};
 use crate::sandbox::{assert_at_rest, judge, verdicts};
 
 const TESTS: &str = "func TestF(t *testing.T) {\n    assert := assert.New(t)\n    assert.Equal(1, F(1))\n    assert.Equal(2, F(2))\n    assert.Equal(3, F(3))\n    if got := F(4); got != 4 {\n        t.Errorf(\"got %d\", got)\n    }\n    assert.Equal(5, F(5))\n}\n";
@@ -19,15 +19,8 @@ async fn e34_a_go_program_with_or_without_its_package_reads_and_prints() {
 
 #[tokio::test]
 async fn each_assertion_of_a_go_test_has_its_own_verdict() {
-    let sandbox = sandbox(Go).await;
     let program = "package main\n\nimport \"os\"\n\nfunc F(n int) int {\n    if n == 2 {\n        panic(\"two\")\n    }\n    if n == 4 {\n        os.Exit(0)\n    }\n    if n == 3 {\n        return 9\n    }\n    return n\n}\n\nfunc main() { os.Exit(3) }\n";
-    let judgement = judge(&sandbox, &tested(Go, program, "F", TESTS)).await;
-    let expected = [Verdict::Passed, Verdict::Crashed, Verdict::Wrong, Verdict::Crashed, Verdict::Passed];
-    assert_eq!(verdicts(&judgement), expected, "{judgement:#?}");
-    assert_eq!(judgement.tests[2].expected.as_deref(), Some("3"));
-    assert_eq!(judgement.tests[2].actual.as_deref(), Some("9"));
-    assert_eq!(judgement.protocol, Protocol::InProcess);
-    assert_at_rest().await;
+    own_verdicts(Go, program, "F", TESTS).await;
 }
 
 #[tokio::test]

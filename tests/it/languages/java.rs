@@ -1,6 +1,6 @@
 use rolecall::domain::{Language::Java, Protocol, Verdict};
 
-use super::{io, sandbox, tested};
+use super::{io, own_verdicts, sandbox, tested};
 use crate::sandbox::{assert_at_rest, judge, verdicts};
 
 const TESTS: &str = "import java.util.*;\npublic class Main {\n    public static void main(String[] args) {\n        Solution s = new Solution();\n        List<Boolean> correct = Arrays.asList(\n            s.f(1) == 1,\n            s.f(2) == 2,\n            s.f(3) == 3,\n            s.f(4) == 4,\n            s.f(5) == 5\n        );\n        if (correct.contains(false)) {\n            throw new AssertionError();\n        }\n    }\n}\n";
@@ -35,15 +35,8 @@ async fn e36_a_java_program_may_recurse_deeply() {
 
 #[tokio::test]
 async fn each_element_of_a_java_list_has_its_own_verdict() {
-    let sandbox = sandbox(Java).await;
     let program = "class Solution {\n    int f(int n) {\n        if (n == 2) throw new IllegalStateException(\"two\");\n        if (n == 4) System.exit(0);\n        return n == 3 ? 9 : n;\n    }\n}\n";
-    let judgement = judge(&sandbox, &tested(Java, program, "f", TESTS)).await;
-    let expected = [Verdict::Passed, Verdict::Crashed, Verdict::Wrong, Verdict::Crashed, Verdict::Passed];
-    assert_eq!(verdicts(&judgement), expected, "{judgement:#?}");
-    assert_eq!(judgement.tests[2].expected.as_deref(), Some("3"));
-    assert_eq!(judgement.tests[2].actual.as_deref(), Some("9"));
-    assert_eq!(judgement.protocol, Protocol::InProcess);
-    assert_at_rest().await;
+    own_verdicts(Java, program, "f", TESTS).await;
 }
 
 #[tokio::test]

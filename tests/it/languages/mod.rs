@@ -12,12 +12,12 @@ mod tools;
 use std::sync::Arc;
 
 use rolecall::{
-    domain::{IoCase, Language, OutputRule, Program, TestSuite, Verdict},
+    domain::{IoCase, Judgement, Language, OutputRule, Program, Protocol, TestSuite, Verdict},
     languages::{Toolchain, toolchain},
     sandbox::Job,
 };
 
-use super::sandbox::{Alone, alone, assert_at_rest, judge};
+use super::sandbox::{Alone, alone, assert_at_rest, judge, verdicts};
 
 /// A sandbox with one slot for `language`, and the right to be alone.
 pub(crate) async fn sandbox(language: Language) -> Alone {
@@ -65,4 +65,18 @@ pub(crate) async fn surprises(language: Language, tests: &str, honest: &str, cas
     }
     assert_at_rest().await;
     surprises
+}
+
+/// A linked program that is right for 1 and 5, raises for 2, gives 9 for 3 and leaves with code 0 for 4, against five
+/// assertions of that order: each has its own verdict, and nothing is left behind.
+pub(crate) async fn own_verdicts(language: Language, program: &str, entry_point: &str, tests: &str) -> Judgement {
+    let sandbox = sandbox(language).await;
+    let judgement = judge(&sandbox, &tested(language, program, entry_point, tests)).await;
+    let expected = [Verdict::Passed, Verdict::Crashed, Verdict::Wrong, Verdict::Crashed, Verdict::Passed];
+    assert_eq!(verdicts(&judgement), expected, "{judgement:#?}");
+    assert_eq!(judgement.tests[2].expected.as_deref(), Some("3"));
+    assert_eq!(judgement.tests[2].actual.as_deref(), Some("9"));
+    assert_eq!(judgement.protocol, Protocol::InProcess);
+    assert_at_rest().await;
+    judgement
 }
