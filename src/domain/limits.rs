@@ -57,7 +57,22 @@ impl Default for Limits {
     }
 }
 
+impl TimeoutPolicy {
+    /// Whether a candidate that has had so many timeouts is not run any further.
+    pub fn is_met(self, timeouts: u32) -> bool {
+        match self {
+            Self::After(most) => timeouts >= most.max(1),
+            Self::All => false,
+        }
+    }
+}
+
 impl Limits {
+    /// CPU time that one process may use for so many tests, at twice the limit of each, in ms: a second line of defence.
+    pub fn whole_cpu_ms(&self, tests: usize) -> u64 {
+        2 * self.process_cpu_ms.max(self.test_cpu_ms * tests as u64)
+    }
+
     /// The backstop by the clock on the wall: three times the CPU limit plus 5 s, since a loaded machine stretches the wall, not the CPU time.
     pub fn wall_ms(&self, cpu_ms: u64) -> u64 {
         cpu_ms * 3 + 5_000

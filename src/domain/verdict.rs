@@ -58,6 +58,11 @@ impl Verdict {
         }
     }
 
+    /// Whether time ran out, by whichever clock.
+    pub fn is_timeout(self) -> bool {
+        matches!(self, Self::TimeoutCpu | Self::TimeoutWall)
+    }
+
     /// The order in which a program's word is picked from its tests' words: the first that occurs.
     const PRECEDENCE: [Self; 14] = [
         Self::Infrastructure,

@@ -60,6 +60,15 @@ pub struct Unit {
     pub program_file: String,
 }
 
+impl Unit {
+    /// A program that is one file, with which it starts.
+    pub fn of_one(path: impl Into<String>, text: impl Into<String>) -> Self {
+        let path = path.into();
+        let files = vec![SourceFile { path: path.clone(), text: text.into() }];
+        Self { files, entry: path.clone(), program_file: path }
+    }
+}
+
 /// A command that runs in a box.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BoxCommand {

@@ -1,5 +1,5 @@
 use super::{
-    BoxCommand, Recipe, SourceFile, TestTextError, Testing, Toolchain, Tools, Unit, Wanted,
+    BoxCommand, Recipe, TestTextError, Testing, Toolchain, Tools, Unit, Wanted,
     syntax::{Syntax, named_children},
 };
 use crate::domain::{Assertion, Language};
@@ -35,9 +35,7 @@ impl Toolchain for Python {
     }
 
     fn program(&self, text: &str) -> Unit {
-        let path = "program.py".to_owned();
-        let files = vec![SourceFile { path: path.clone(), text: text.to_owned() }];
-        Unit { files, entry: path.clone(), program_file: path }
+        Unit::of_one("program.py", text)
     }
 
     fn recipe(&self, unit: &Unit, tools: &Tools) -> Recipe {
@@ -55,10 +53,6 @@ impl Toolchain for Python {
         }
         let nodes = syntax.nodes().into_iter();
         Ok(nodes.filter(|node| node.kind() == "assert_statement").map(|node| syntax.listed(node)).collect())
-    }
-
-    fn exits(&self, _: &str) -> Vec<Assertion> {
-        Vec::new() // Never linked with its tests.
     }
 }
 

@@ -1,5 +1,4 @@
 use std::collections::BTreeMap;
-use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -10,12 +9,12 @@ use super::lines::{Lines, Received};
 use super::outcome::Outcome;
 use super::probe::Probe;
 use super::process::{Bounds, Process, Step, process_limits};
-use super::slot::{Ended, Slot, failed};
+use super::slot::{Ended, Slot, failed, nothing};
 use super::split::{Boxed, Tests};
 use super::tally::{Report, Tally};
 use super::verdicts::{Halt, Raised, of_status};
 use super::{Job, SandboxError};
-use crate::domain::{Assertion, TimeoutPolicy, Verdict};
+use crate::domain::{Assertion, Verdict};
 use crate::languages::toolchain;
 
 /// Longest line that the tests' process may write, in bytes: it repeats what candidates answered.
@@ -149,18 +148,11 @@ impl<'a> Relay<'a> {
         });
         request["key"] = Value::from(blake3::hash(request.to_string().as_bytes()).to_hex().as_str());
         let request = format!("{request}\n");
-        if let Some(boxed) = &self.boxed {
-            return boxed.start_tests(&mut self.slot.tests, request.as_bytes()).await.map(Tests::Boxed);
-        }
-        let (tests, theirs) = Lines::pair(TESTS_LINE_BYTES).map_err(failed("opening a socket"))?;
-        self.slot.tests.fork(request.as_bytes(), &[theirs.as_fd()]).await?;
-        Ok(Tests::Forked(tests))
+        Tests::start(&mut self.slot.tests, self.boxed.as_ref(), request.as_bytes(), TESTS_LINE_BYTES).await
     }
 
-    /// CPU time that one process may use for all tests, at twice the limit of each.
     fn process_cpu_ms(&self) -> u64 {
-        let limits = &self.job.limits;
-        2 * limits.process_cpu_ms.max(limits.test_cpu_ms * self.tally.len() as u64)
+        self.job.limits.whole_cpu_ms(self.tally.len())
     }
 
     /// Starts a candidate process and loads the program.
@@ -172,9 +164,8 @@ impl<'a> Relay<'a> {
             "support": self.job.support,
             "limits": process_limits(&self.job.limits, self.process_cpu_ms()),
         });
-        let stdin = std::fs::File::open("/dev/null").map_err(failed("opening /dev/null"))?;
         let streams = [&self.outcome.streams.stdout, &self.outcome.streams.stderr];
-        let stdin = OwnedFd::from(stdin);
+        let stdin = nothing()?;
         let server = &mut self.slot.candidates;
         let candidate = match &self.boxed {
             Some(boxed) => boxed.start_candidate(server, self.job, &job, stdin, streams).await?,
@@ -259,10 +250,8 @@ impl<'a> Relay<'a> {
 
     /// The tests' process ended without saying so: a limit of its own, which only a value of the candidate can reach.
     async fn tests_died(&mut self, side: &mut Tests) -> Result<(), SandboxError> {
-        let ended = match std::mem::replace(side, Tests::Gone) {
-            Tests::Boxed(process) => process.bury(&mut self.slot.tests, &self.job.limits).await?,
-            Tests::Forked(_) | Tests::Gone => self.slot.tests.ended().await?,
-        };
+        let side = std::mem::replace(side, Tests::Gone);
+        let ended = side.bury(&mut self.slot.tests, &self.job.limits).await?;
         let halt = of_status(ended.status, ended.cpu_ms, u64::MAX);
         match halt.verdict {
             Verdict::TimeoutCpu => {
@@ -363,10 +352,7 @@ impl<'a> Relay<'a> {
         let stop = match halt.verdict {
             Verdict::TimeoutCpu | Verdict::TimeoutWall => {
                 self.timeouts += 1;
-                match self.job.limits.timeouts {
-                    TimeoutPolicy::After(most) => self.timeouts >= most.max(1),
-                    TimeoutPolicy::All => false,
-                }
+                self.job.limits.timeouts.is_met(self.timeouts)
             }
             Verdict::Forbidden | Verdict::OutputLimit | Verdict::CompileError => true,
             _ => false,

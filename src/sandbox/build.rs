@@ -1,4 +1,3 @@
-use std::fs::File;
 use std::path::PathBuf;
 
 use tokio_util::sync::CancellationToken;
@@ -9,7 +8,7 @@ use super::compiler::{Compiled, compile};
 use super::diagnostics;
 use super::pack::Pack;
 use super::process::{Bounds, Outputs, Process, Step, Streams};
-use super::slot::{ForkServer, Slot, failed};
+use super::slot::{ForkServer, Slot, failed, nothing};
 use super::text::without_addresses;
 use super::verdicts::{Halt, of_status};
 use crate::domain::{Limits, Verdict};
@@ -110,9 +109,8 @@ async fn in_a_box(
     let keep = Some((keep, &kept));
     let launch =
         Launch { command, attempt: None, files: &files, keep, talks: false, limits, cpu_ms: limits.process_cpu_ms };
-    let stdin = File::open("/dev/null").map_err(failed("opening /dev/null"))?;
     let outputs = Outputs::Captured([&streams.stdout, &streams.stderr]);
-    let mut process = Process::spawn(server, &launch, stdin.into(), outputs).await?;
+    let mut process = Process::spawn(server, &launch, nothing()?, outputs).await?;
     let step = process.step(bounds, async |channel| channel.receive().await).await?;
     let ended = process.retire(server).await?;
     let said = [&streams.stderr, &streams.stdout].map(|stream| stream.excerpt(false, &[]).text);

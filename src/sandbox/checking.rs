@@ -1,4 +1,3 @@
-use std::os::fd::AsFd;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -6,7 +5,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::SandboxError;
-use super::lines::{Lines, Received};
+use super::lines::Received;
 use super::output::Comparison;
 use super::pool::Hall;
 use super::python;
@@ -42,14 +41,14 @@ pub(super) struct Desk<'a> {
 
 impl Desk<'_> {
     async fn start(&mut self, request: &[u8]) -> Result<Tests, SandboxError> {
-        if let Some(Hall { toolchain, tools, .. }) = self.boxed {
-            let text = python::tests_in_a_box();
-            let boxed = Boxed { toolchain: *toolchain, tools, candidate: "", tests: &text };
-            return boxed.start_tests(self.server, request).await.map(Tests::Boxed);
-        }
-        let (channel, theirs) = Lines::pair(ANSWER_BYTES).map_err(failed("opening a socket"))?;
-        self.server.fork(request, &[theirs.as_fd()]).await?;
-        Ok(Tests::Forked(channel))
+        let text = self.boxed.map(|_| python::tests_in_a_box()).unwrap_or_default();
+        let boxed = self.boxed.map(|Hall { toolchain, tools, .. }| Boxed {
+            toolchain: *toolchain,
+            tools,
+            candidate: "",
+            tests: &text,
+        });
+        Tests::start(self.server, boxed.as_ref(), request, ANSWER_BYTES).await
     }
 }
 
@@ -83,10 +82,7 @@ pub(super) async fn ask(
             Received::Line(line) => line,
             Received::TooLong => return broken("it said too much".to_owned()),
             Received::End => {
-                let ended = match side {
-                    Tests::Boxed(process) => process.bury(desk.server, &Limits::default()).await?,
-                    Tests::Forked(_) | Tests::Gone => desk.server.ended().await?,
-                };
+                let ended = side.bury(desk.server, &Limits::default()).await?;
                 return broken(of_status(ended.status, ended.cpu_ms, u64::MAX).message);
             }
         },

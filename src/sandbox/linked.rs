@@ -1,5 +1,4 @@
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::path::PathBuf;
 
 use tokio_util::sync::CancellationToken;
@@ -9,11 +8,11 @@ use super::build::{Building, Built, How, build};
 use super::lines::{Lines, Received};
 use super::outcome::Outcome;
 use super::process::{Bounds, Outputs, Process, Step};
-use super::slot::{Slot, failed};
+use super::slot::{Slot, failed, nothing};
 use super::tally::Tally;
 use super::verdicts::{Halt, of_status, of_words};
 use super::{Job, SandboxError};
-use crate::domain::{Assertion, TimeoutPolicy, Verdict};
+use crate::domain::{Assertion, Verdict};
 use crate::languages::{Linked, LinkedHarness, LinkedRequest, LinkedSaid, Seal, Toolchain, Tools};
 
 /// One execution of a program that is linked with its tests.
@@ -101,11 +100,8 @@ impl LinkedRun<'_> {
                 tally.fail_at(at, &halt);
                 decided[at] = true;
             }
-            timeouts += u32::from(matches!(halt.verdict, Verdict::TimeoutCpu | Verdict::TimeoutWall));
-            let stop = match self.job.limits.timeouts {
-                TimeoutPolicy::After(most) => timeouts >= most.max(1),
-                TimeoutPolicy::All => false,
-            };
+            timeouts += u32::from(halt.verdict.is_timeout());
+            let stop = self.job.limits.timeouts.is_met(timeouts);
             let stuck = decided.iter().filter(|decided| **decided).count() == before;
             if stop || stuck || halt.verdict == Verdict::Forbidden {
                 break;
@@ -143,14 +139,14 @@ impl LinkedRun<'_> {
         (outcome, tally): (&mut Outcome, &mut Tally),
     ) -> Result<Passage, SandboxError> {
         let limits = &self.job.limits;
-        let open = decided.iter().filter(|decided| !**decided).count() as u64;
-        let cpu_ms = 2 * limits.process_cpu_ms.max(limits.test_cpu_ms * open.max(1));
+        let open = decided.iter().filter(|decided| !**decided).count();
+        let cpu_ms = limits.whole_cpu_ms(open.max(1));
         let launch =
             Launch { command: &built.run, attempt: None, files: &built.files, keep: None, talks: true, limits, cpu_ms };
-        let stdin = File::open("/dev/null").map_err(failed("opening /dev/null"))?;
+        let stdin = nothing()?;
         let captures = [&outcome.streams.stdout, &outcome.streams.stderr];
         let mut process =
-            Process::spawn(&mut self.slot.candidates, &launch, stdin.into(), Outputs::Captured(captures)).await?;
+            Process::spawn(&mut self.slot.candidates, &launch, stdin, Outputs::Captured(captures)).await?;
         let nonce = uuid::Uuid::new_v4().simple().to_string();
         let mut listener = Listener::new(Seal::of(&nonce), decided);
         let request = LinkedRequest { nonce, decided: decided.to_vec(), canary };

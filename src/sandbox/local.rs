@@ -81,11 +81,10 @@ impl LocalSandbox {
     }
 
     async fn trace(&self, job: &Job, cancel: &CancellationToken) -> Result<Profile, SandboxError> {
-        let mut loan = self.borrow(job.program.language, cancel).await?;
-        if !loan.hall.is_warm() {
-            loan.give_back();
+        if !self.pool.is_warm(job.program.language).await? {
             return Ok(Profile::default());
         }
+        let mut loan = self.borrow(job.program.language, cancel).await?;
         let mut job = job.clone();
         job.limits.test_cpu_ms *= TRACED_FACTOR;
         job.limits.process_cpu_ms *= TRACED_FACTOR;

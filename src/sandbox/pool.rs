@@ -62,8 +62,7 @@ impl Pool {
             .acquire()
             .await
             .map_err(|_| SandboxError::Harness("the pool of slots is closed".to_owned()))?;
-        let serves_again = self.backend.parts_programs();
-        Ok(Loan { hall, slot: self.slot(hall).await?, serves_again, _permit: Some(permit) })
+        self.lend(hall, Some(permit)).await
     }
 
     /// A slot of Python beside the one that an execution has on loan already, for its checker.
@@ -71,17 +70,24 @@ impl Pool {
     /// # Errors
     /// As [`Pool::borrow`].
     pub(super) async fn aside(&self) -> Result<Loan<'_>, SandboxError> {
-        let hall = self.hall(Language::Python).await?;
-        let serves_again = self.backend.parts_programs();
-        Ok(Loan { hall, slot: self.slot(hall).await?, serves_again, _permit: None })
+        self.lend(self.hall(Language::Python).await?, None).await
     }
 
-    async fn slot(&self, hall: &Hall) -> Result<Slot, SandboxError> {
+    /// Whether programs of a language are given to warm interpreters. Starts no slot.
+    ///
+    /// # Errors
+    /// [`SandboxError::MissingTool`] where this machine lacks a tool of the language.
+    pub(super) async fn is_warm(&self, language: Language) -> Result<bool, SandboxError> {
+        self.hall(language).await.map(Hall::is_warm)
+    }
+
+    async fn lend<'a>(&'a self, hall: &'a Hall, permit: Option<SemaphorePermit<'a>>) -> Result<Loan<'a>, SandboxError> {
         let idle = hall.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        match idle {
-            Some(slot) => Ok(slot),
-            None => Slot::start(&self.launcher, self.backend, &hall.kit).await,
-        }
+        let slot = match idle {
+            Some(slot) => slot,
+            None => Slot::start(&self.launcher, self.backend, &hall.kit).await?,
+        };
+        Ok(Loan { hall, slot, serves_again: self.backend.parts_programs(), _permit: permit })
     }
 
     async fn hall(&self, language: Language) -> Result<&Hall, SandboxError> {

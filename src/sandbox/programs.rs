@@ -19,7 +19,7 @@ use super::slot::{Ended, Slot, failed};
 use super::text::plain;
 use super::verdicts::{Halt, Raised, of_status};
 use super::{Job, SandboxError};
-use crate::domain::{IoCase, OutputRule, TestResult, TimeoutPolicy, Verdict};
+use crate::domain::{IoCase, OutputRule, TestResult, Verdict};
 
 /// Longest input that a result repeats, in characters.
 const SHOWN_INPUT: usize = 500;
@@ -61,11 +61,7 @@ impl Programs<'_> {
         let (mut timeouts, mut passed, mut confirmed) = (0, 0, false);
         let mut failure_shown = false;
         for (index, case) in cases.iter().enumerate() {
-            let stop = match limits.timeouts {
-                TimeoutPolicy::After(most) => timeouts >= most.max(1),
-                TimeoutPolicy::All => false,
-            };
-            if stop {
+            if limits.timeouts.is_met(timeouts) {
                 outcome.results.push(result_of(case, Verdict::NotRun));
                 continue;
             }
@@ -82,7 +78,7 @@ impl Programs<'_> {
             let comparison = self.compare(case, rule, &streams, &ending).await?;
             let result = judge(case, rule, comparison, &streams, &ending);
             passed += usize::from(result.verdict == Verdict::Passed);
-            timeouts += u32::from(matches!(result.verdict, Verdict::TimeoutCpu | Verdict::TimeoutWall));
+            timeouts += u32::from(result.verdict.is_timeout());
             if !failure_shown {
                 failure_shown = result.verdict != Verdict::Passed;
                 outcome.streams = streams;

@@ -13,7 +13,7 @@ use super::boxes::Launch;
 use super::launcher::{Attempt, SUCCEEDED};
 use super::pack::Pack;
 use super::process::{Outputs, Process, Streams};
-use super::slot::{Kit, Slot, failed};
+use super::slot::{Kit, Slot, failed, nothing};
 use crate::domain::{Isolation, Limits};
 use crate::languages::BoxCommand;
 
@@ -177,9 +177,8 @@ async fn attempted(slot: &mut Slot, attempt: Attempt) -> Result<bool, SandboxErr
         limits: &limits,
         cpu_ms: limits.process_cpu_ms,
     };
-    let stdin = File::open("/dev/null").map_err(failed("opening /dev/null"))?;
     let captures = [&streams.stdout, &streams.stderr];
-    let process = Process::spawn(&mut slot.candidates, &launch, stdin.into(), Outputs::Captured(captures)).await?;
+    let process = Process::spawn(&mut slot.candidates, &launch, nothing()?, Outputs::Captured(captures)).await?;
     // Its output ends when the last process ends that holds it.
     match tokio::time::timeout(PATIENCE, process.finished(&mut slot.candidates)).await {
         Ok(ended) => ended.map(|_| streams.stdout.bytes().starts_with(SUCCEEDED.as_bytes())),

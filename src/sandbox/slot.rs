@@ -1,5 +1,5 @@
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -32,31 +32,35 @@ const WARMING_FORKS: u32 = 2;
 pub(super) struct Kit {
     /// Directories and files that the view shows, besides the system's.
     pub(super) readable: Vec<PathBuf>,
-    /// The server of candidates and that of tests.
-    servers: fn(&Self) -> [Part; 2],
-    /// The interpreter, where both are interpreters.
-    python: PathBuf,
+    /// The interpreter, where both servers are interpreters; else both run commands in boxes.
+    python: Option<PathBuf>,
 }
 
 impl Kit {
     /// Warm Python interpreters.
     pub(super) fn python(interpreter: Interpreter) -> Self {
-        let servers = |kit: &Self| {
-            let python = kit.python.clone();
-            let candidates = Part::Candidates { python: python.clone(), text: python::candidate_server() };
-            [candidates, Part::Tests { python, text: python::test_server() }]
-        };
-        Self { readable: interpreter.readable, servers, python: interpreter.path }
+        Self { readable: interpreter.readable, python: Some(interpreter.path) }
     }
 
     /// Boxes in which the tools of `readable` run.
     pub(super) fn boxes(readable: Vec<PathBuf>) -> Self {
-        Self { readable, servers: |_| [Part::Boxes, Part::Boxes], python: PathBuf::new() }
+        Self { readable, python: None }
     }
 
     /// Whether both servers are interpreters.
     pub(super) fn is_warm(&self) -> bool {
-        !self.python.as_os_str().is_empty()
+        self.python.is_some()
+    }
+
+    /// The server of candidates and that of tests.
+    fn servers(&self) -> Vec<Part> {
+        match &self.python {
+            Some(python) => vec![
+                Part::Candidates { python: python.clone(), text: python::candidate_server() },
+                Part::Tests { python: python.clone(), text: python::test_server() },
+            ],
+            None => vec![Part::Boxes, Part::Boxes],
+        }
     }
 }
 
@@ -92,7 +96,7 @@ impl Slot {
             .process_group(0)
             .spawn()
             .map_err(failed("starting the launcher"))?;
-        let plan = Plan { backend, readable: kit.readable.clone(), servers: (kit.servers)(kit).into() };
+        let plan = Plan { backend, readable: kit.readable.clone(), servers: kit.servers() };
         let mut text = serde_json::to_vec(&plan).map_err(|error| SandboxError::Harness(error.to_string()))?;
         text.push(b'\n');
         let started = async {
@@ -185,7 +189,7 @@ impl ForkServer {
     /// with them the order of sets of objects, do not depend on how many executions went before.
     async fn warm(&mut self) -> Result<(), SandboxError> {
         for _ in 0..WARMING_FORKS {
-            let nothing = std::fs::File::open("/dev/null").map_err(failed("opening /dev/null"))?;
+            let nothing = nothing()?;
             self.fork(b"f", &[nothing.as_fd(); 4]).await?;
             self.ended().await?;
         }
@@ -223,6 +227,11 @@ impl ForkServer {
             Err(_) => Err(SandboxError::Harness("a fork server did not answer".to_owned())),
         }
     }
+}
+
+/// What a process reads that has nothing to read.
+pub(super) fn nothing() -> Result<OwnedFd, SandboxError> {
+    std::fs::File::open("/dev/null").map(OwnedFd::from).map_err(failed("opening /dev/null"))
 }
 
 /// Wraps an error of the system with what was being done.

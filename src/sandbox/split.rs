@@ -1,5 +1,4 @@
-use std::fs::File;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 use serde_json::Value;
 
@@ -8,10 +7,10 @@ use super::capture::Capture;
 use super::lines::Lines;
 use super::pack::Pack;
 use super::process::{Outputs, Process, Streams};
-use super::slot::{Ended, ForkServer, failed};
+use super::slot::{Ended, ForkServer, failed, nothing};
 use super::{Job, SandboxError};
 use crate::domain::Limits;
-use crate::languages::{SourceFile, Toolchain, Tools, Unit};
+use crate::languages::{Toolchain, Tools, Unit};
 
 /// Memory of the process that runs tests, in bytes.
 const TESTS_MEMORY_BYTES: u64 = 2 << 30;
@@ -40,12 +39,36 @@ pub(super) enum Tests {
 }
 
 impl Tests {
+    /// Starts it with its first line: as a command in a box where `boxed` says so, else forked by a warm interpreter, whose
+    /// lines may be `line_bytes` long.
+    pub(super) async fn start(
+        server: &mut ForkServer,
+        boxed: Option<&Boxed<'_>>,
+        request: &[u8],
+        line_bytes: usize,
+    ) -> Result<Self, SandboxError> {
+        if let Some(boxed) = boxed {
+            return boxed.start_tests(server, request).await.map(Self::Boxed);
+        }
+        let (channel, theirs) = Lines::pair(line_bytes).map_err(failed("opening a socket"))?;
+        server.fork(request, &[theirs.as_fd()]).await?;
+        Ok(Self::Forked(channel))
+    }
+
     /// Where it talks; a channel of nobody once it is gone.
     pub(super) fn channel(&mut self) -> Option<&mut Lines> {
         match self {
             Self::Forked(lines) => Some(lines),
             Self::Boxed(process) => Some(&mut process.channel),
             Self::Gone => None,
+        }
+    }
+
+    /// How it ended, now that its channel has.
+    pub(super) async fn bury(self, server: &mut ForkServer, limits: &Limits) -> Result<Ended, SandboxError> {
+        match self {
+            Self::Boxed(process) => process.bury(server, limits).await,
+            Self::Forked(_) | Self::Gone => server.ended().await,
         }
     }
 
@@ -68,7 +91,7 @@ impl Boxed<'_> {
         stdin: OwnedFd,
         streams: [&Capture; 2],
     ) -> Result<Process, SandboxError> {
-        let cpu_ms = 2 * job.limits.process_cpu_ms.max(job.limits.test_cpu_ms * job.tests.len() as u64);
+        let cpu_ms = job.limits.whole_cpu_ms(job.tests.len());
         let mut process = self.start(server, self.candidate, &job.limits, cpu_ms, stdin, streams).await?;
         let line = format!("{line}\n");
         process.channel.send(line.as_bytes()).await.map_err(failed("handing over a job"))?;
@@ -80,9 +103,8 @@ impl Boxed<'_> {
     pub(super) async fn start_tests(&self, server: &mut ForkServer, request: &[u8]) -> Result<Process, SandboxError> {
         let limits = Limits { memory_bytes: TESTS_MEMORY_BYTES, ..self.toolchain.limits() };
         let streams = Streams::new(&limits);
-        let stdin = File::open("/dev/null").map_err(failed("opening /dev/null"))?;
         let streams = [&streams.stdout, &streams.stderr];
-        let mut process = self.start(server, self.tests, &limits, TESTS_CPU_MS, stdin.into(), streams).await?;
+        let mut process = self.start(server, self.tests, &limits, TESTS_CPU_MS, nothing()?, streams).await?;
         process.channel.send(request).await.map_err(failed("handing over tests"))?;
         Ok(process)
     }
@@ -96,9 +118,7 @@ impl Boxed<'_> {
         stdin: OwnedFd,
         streams: [&Capture; 2],
     ) -> Result<Process, SandboxError> {
-        let path = "server.js".to_owned();
-        let files = vec![SourceFile { path: path.clone(), text: text.to_owned() }];
-        let unit = Unit { files, entry: path.clone(), program_file: path };
+        let unit = Unit::of_one("server", text);
         let recipe = self.toolchain.recipe(&unit, self.tools);
         let files = Pack::of(&unit.files).map_err(failed("packing files"))?;
         let launch =

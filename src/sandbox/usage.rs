@@ -39,11 +39,7 @@ impl Usage {
             usage.resident_bytes += field(24) * page;
             usage.tasks += u32::try_from(field(20)).unwrap_or(u32::MAX);
             usage.processes.push((pid, field(24) * page));
-            let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { continue };
-            for thread in threads.flatten() {
-                let children = fs::read_to_string(thread.path().join("children")).unwrap_or_default();
-                waiting.extend(children.split_ascii_whitespace().filter_map(|child| child.parse::<i32>().ok()));
-            }
+            waiting.extend(children(pid));
         }
         usage
     }
@@ -52,6 +48,15 @@ impl Usage {
     pub(super) fn exceeds(&self, limit: u64) -> bool {
         self.resident_bytes > limit && self.processes.iter().map(|process| proportional(*process)).sum::<u64>() > limit
     }
+}
+
+/// The children of a process, by whichever of its threads; none once it is gone.
+pub(super) fn children(pid: i32) -> Vec<i32> {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let texts = threads.map(|thread| fs::read_to_string(thread.path().join("children")).unwrap_or_default());
+    texts
+        .flat_map(|text| text.split_ascii_whitespace().filter_map(|child| child.parse().ok()).collect::<Vec<_>>())
+        .collect()
 }
 
 /// A process' own memory and its part of what it shares, in bytes; all that is resident where the kernel does not say.

@@ -2,36 +2,11 @@ use tree_sitter::Node;
 
 use crate::{
     domain::{Assertion, Language},
-    languages::syntax::Syntax,
+    languages::{ENDING_IN_C, syntax::Syntax},
 };
 
-/// Functions that end or replace the process, or start another.
-const ENDING: &[&str] = &[
-    "exit",
-    "_exit",
-    "_Exit",
-    "quick_exit",
-    "abort",
-    "terminate",
-    "fork",
-    "vfork",
-    "clone",
-    "execl",
-    "execle",
-    "execlp",
-    "execv",
-    "execve",
-    "execvp",
-    "execvpe",
-    "fexecve",
-    "system",
-    "popen",
-    "posix_spawn",
-    "posix_spawnp",
-    "raise",
-    "kill",
-    "syscall",
-];
+/// Functions that end the process or start another, beside those of C.
+const ENDING: &[&str] = &["terminate", "clone"];
 
 /// Functions that lead to descriptors, other libraries or memory that is not the program's.
 const REACHING: &[&str] = &[
@@ -75,7 +50,8 @@ fn is_suspicious(syntax: &Syntax<'_>, node: Node<'_>) -> bool {
         "gnu_asm_expression" => true,
         "call_expression" => node.child_by_field_name("function").is_some_and(|function| {
             let name = syntax.source(function).rsplit("::").next().unwrap_or_default().trim();
-            function.kind() != "field_expression" && (ENDING.contains(&name) || REACHING.contains(&name))
+            function.kind() != "field_expression"
+                && [ENDING_IN_C, ENDING, REACHING].iter().any(|names| names.contains(&name))
         }),
         "attribute_specifier" | "attribute_declaration" => {
             let text = syntax.source(node);

@@ -61,9 +61,7 @@ impl Toolchain for Cpp {
     }
 
     fn program(&self, text: &str) -> Unit {
-        let path = PROGRAM_FILE.to_owned();
-        let files = vec![SourceFile { path: path.clone(), text: text.to_owned() }];
-        Unit { files, entry: path.clone(), program_file: path }
+        Unit::of_one(PROGRAM_FILE, text)
     }
 
     fn recipe(&self, unit: &Unit, tools: &Tools) -> Recipe {

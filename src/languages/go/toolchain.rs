@@ -3,7 +3,7 @@ use std::path::Path;
 use super::{exits, harness::GoHarness, sources, test_text::TestText};
 use crate::{
     domain::{Assertion, Language, Limits},
-    languages::{BoxCommand, Preparation, Recipe, SourceFile, TestTextError, Testing, Toolchain, Tools, Unit, Wanted},
+    languages::{BoxCommand, Preparation, Recipe, TestTextError, Testing, Toolchain, Tools, Unit, Wanted},
 };
 
 /// The file that holds the candidate.
@@ -66,9 +66,7 @@ impl Toolchain for Go {
     }
 
     fn program(&self, text: &str) -> Unit {
-        let path = PROGRAM_FILE.to_owned();
-        let files = vec![SourceFile { path: path.clone(), text: sources::whole_program(text) }];
-        Unit { files, entry: path.clone(), program_file: path }
+        Unit::of_one(PROGRAM_FILE, sources::whole_program(text))
     }
 
     fn recipe(&self, unit: &Unit, tools: &Tools) -> Recipe {

@@ -70,9 +70,7 @@ impl Toolchain for JavaScript {
     }
 
     fn program(&self, text: &str) -> Unit {
-        let path = if is_module(text) { "program.mjs" } else { "program.js" }.to_owned();
-        let files = vec![SourceFile { path: path.clone(), text: text.to_owned() }];
-        Unit { files, entry: path.clone(), program_file: path }
+        Unit::of_one(if is_module(text) { "program.mjs" } else { "program.js" }, text)
     }
 
     fn recipe(&self, unit: &Unit, tools: &Tools) -> Recipe {
@@ -92,10 +90,6 @@ impl Toolchain for JavaScript {
 
     fn suite(&self, tests: &str) -> Result<Value, TestTextError> {
         Ok(Suite::new(&parse(tests)?)?.request())
-    }
-
-    fn exits(&self, _: &str) -> Vec<Assertion> {
-        Vec::new() // Never linked with its tests.
     }
 }
 

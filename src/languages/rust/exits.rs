@@ -2,34 +2,8 @@ use tree_sitter::Node;
 
 use crate::{
     domain::{Assertion, Language},
-    languages::syntax::Syntax,
+    languages::{ENDING_IN_C, syntax::Syntax},
 };
-
-/// Functions that end or replace the process, or start another.
-const ENDING: &[&str] = &[
-    "exit",
-    "abort",
-    "_exit",
-    "_Exit",
-    "quick_exit",
-    "fork",
-    "vfork",
-    "execl",
-    "execlp",
-    "execle",
-    "execv",
-    "execve",
-    "execvp",
-    "execvpe",
-    "fexecve",
-    "system",
-    "popen",
-    "posix_spawn",
-    "posix_spawnp",
-    "raise",
-    "kill",
-    "syscall",
-];
 
 /// Calls of such functions, and assembly, which may do the same, inside of macros too; attributes that start early; and what
 /// undoes the promises of the language: `unsafe` and functions of elsewhere.
@@ -48,7 +22,8 @@ fn ending<'t>(syntax: &Syntax<'_>, node: Node<'t>) -> Option<Node<'t>> {
             let function = node.child_by_field_name("function")?;
             let path: Vec<&str> = syntax.source(function).split("::").map(str::trim).collect();
             let is_path = matches!(function.kind(), "identifier" | "scoped_identifier");
-            let ends = path.last().is_some_and(|name| ENDING.contains(name)) || path.ends_with(&["Command", "new"]);
+            let ends =
+                path.last().is_some_and(|name| ENDING_IN_C.contains(name)) || path.ends_with(&["Command", "new"]);
             (is_path && ends).then_some(node)
         }
         "macro_invocation" => {
@@ -72,7 +47,7 @@ fn ending<'t>(syntax: &Syntax<'_>, node: Node<'t>) -> Option<Node<'t>> {
                     .root()
                     .descendant_for_byte_range(node.start_byte().saturating_sub(3), node.start_byte().saturating_sub(3))
                     .is_some_and(|before| syntax.source(before) == "Command");
-            (is_call && !is_method && (ENDING.contains(&name) || command)).then_some(node)
+            (is_call && !is_method && (ENDING_IN_C.contains(&name) || command)).then_some(node)
         }
         _ => None,
     }

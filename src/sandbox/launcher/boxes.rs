@@ -1,23 +1,19 @@
 //! The server of boxes: runs one command at a time, each in name spaces of its own.
 
-use std::io::{self, BufRead, BufReader, IoSliceMut, Read, Write};
-use std::mem::MaybeUninit;
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 
 use rustix::fs::{Mode, OFlags, open, openat};
-use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use rustix::process::{Pid, WaitOptions, waitpid};
 use rustix::thread::UnshareFlags;
 
 use super::init;
+use super::message::receive;
 use super::plan::{Apart, Order};
 use super::server::{APART, Failed, step};
 use super::turns;
 use crate::sandbox::sys::{self, Side};
-
-/// Most descriptors that come with one order.
-const MOST_DESCRIPTORS: usize = 6;
 
 /// The server, after its own set-up.
 pub(super) struct Boxes {
@@ -51,7 +47,7 @@ impl Boxes {
     }
 
     fn serve_one(&mut self) -> io::Result<bool> {
-        let Some((order, descriptors)) = self.receive()? else { return Ok(false) };
+        let Some((order, descriptors)) = receive::<Order>(&mut self.control)? else { return Ok(false) };
         let (result, report) = io::pipe()?;
         let spaces = match self.apart {
             Apart::Spaces => APART,
@@ -96,32 +92,6 @@ impl Boxes {
         {
             let _ = rustix::io::write(score, b"1000");
         }
-    }
-
-    /// The next order; `None` when the other side is gone.
-    fn receive(&mut self) -> io::Result<Option<(Order, Vec<OwnedFd>)>> {
-        let mut first = [0];
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_DESCRIPTORS))];
-        let mut ancillary = RecvAncillaryBuffer::new(&mut space);
-        let message =
-            recvmsg(&self.control, &mut [IoSliceMut::new(&mut first)], &mut ancillary, RecvFlags::CMSG_CLOEXEC)?;
-        if message.bytes == 0 {
-            return Ok(None);
-        }
-        let rights = ancillary.drain().filter_map(|message| match message {
-            RecvAncillaryMessage::ScmRights(found) => Some(found),
-            _ => None,
-        });
-        let descriptors = rights.flatten().collect();
-        let mut text = first.to_vec();
-        let mut chunk = vec![0; 1 << 16];
-        while text.last() != Some(&b'\n') {
-            match self.control.read(&mut chunk)? {
-                0 => return Ok(None),
-                count => text.extend_from_slice(&chunk[..count]),
-            }
-        }
-        Ok(Some((serde_json::from_slice(&text)?, descriptors)))
     }
 }
 

@@ -13,6 +13,7 @@ mod filter;
 mod group;
 mod init;
 mod landlock;
+mod message;
 mod plan;
 mod resident;
 mod server;

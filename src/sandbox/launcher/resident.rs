@@ -1,6 +1,5 @@
 use std::fs::DirBuilder;
-use std::io::{self, IoSliceMut, Read, Write};
-use std::mem::MaybeUninit;
+use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixStream;
@@ -8,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::Mode;
-use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, kill_process, pidfd_open, waitpid};
 use rustix::thread::{CapabilitySet, UnshareFlags, capabilities};
 
 use super::bubble;
 use super::group::Groups;
 use super::landlock;
+use super::message::receive;
 use super::plan::{Part, Plan, Ready, Reply};
 use super::server::{Identity, Server, Walls};
 use super::turns;
@@ -46,7 +45,10 @@ pub fn intercept() -> Option<u8> {
 
 /// Starts what the plan asks for, then waits until the other side or a server is gone.
 fn run(mut control: UnixStream) -> io::Result<()> {
-    let (plan, servers) = receive(&mut control)?;
+    let (plan, servers) = receive::<Plan>(&mut control)?.ok_or(io::ErrorKind::UnexpectedEof)?;
+    if plan.servers.len() != servers.len() {
+        return Err(io::Error::other("one socket for each server was expected"));
+    }
     let mut started = Started::default();
     let reply = match start(&plan, servers, &mut started) {
         Ok(()) => {
@@ -100,35 +102,6 @@ impl Started {
             let _ = turns::clear(directory).and_then(|()| std::fs::remove_dir(directory));
         }
     }
-}
-
-/// The plan and the servers' ends of their control sockets.
-fn receive(control: &mut UnixStream) -> io::Result<(Plan, Vec<OwnedFd>)> {
-    let mut first = [0];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
-    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
-    recvmsg(&*control, &mut [IoSliceMut::new(&mut first)], &mut ancillary, RecvFlags::CMSG_CLOEXEC)?;
-    let descriptors = ancillary
-        .drain()
-        .filter_map(|message| match message {
-            RecvAncillaryMessage::ScmRights(found) => Some(found),
-            _ => None,
-        })
-        .flatten()
-        .collect::<Vec<_>>();
-    let mut text = first.to_vec();
-    let mut chunk = vec![0; 1 << 16];
-    while text.last() != Some(&b'\n') {
-        match control.read(&mut chunk)? {
-            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-            count => text.extend_from_slice(&chunk[..count]),
-        }
-    }
-    let plan: Plan = serde_json::from_slice(&text)?;
-    if plan.servers.len() != descriptors.len() {
-        return Err(io::Error::other("one socket for each server was expected"));
-    }
-    Ok((plan, descriptors))
 }
 
 /// Makes what the backend needs and starts the servers. What was made until an error is in `started` too.

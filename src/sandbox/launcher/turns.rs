@@ -10,6 +10,7 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process};
 
 use super::plan::Apart;
 use crate::sandbox::sys;
+use crate::sandbox::usage::children;
 
 /// How often what a program left behind is killed before that is given up, in rounds of 1 ms and what they cost.
 const ROUNDS: u32 = 5_000;
@@ -51,14 +52,10 @@ fn descendants(root: Pid) -> Vec<Pid> {
     let mut found = Vec::new();
     let mut waiting = vec![root];
     while let Some(process) = waiting.pop() {
-        let tasks = fs::read_dir(format!("/proc/{}/task", process.as_raw_nonzero()));
-        for task in tasks.into_iter().flatten().flatten() {
-            let children = fs::read_to_string(task.path().join("children")).unwrap_or_default();
-            let children = children.split_ascii_whitespace().filter_map(|child| Pid::from_raw(child.parse().ok()?));
-            for child in children {
-                found.push(child);
-                waiting.push(child);
-            }
+        let children = children(process.as_raw_nonzero().get()).into_iter().filter_map(Pid::from_raw);
+        for child in children {
+            found.push(child);
+            waiting.push(child);
         }
     }
     found
