@@ -6,8 +6,10 @@ use super::writing;
 use crate::{
     domain::Slots,
     llm::Purpose,
-    messages::{Diagnosis, ExecutionReport, Kind, Message},
-    runtime::{Fault, Inlets, PromptKey, Receives, Role, RoleEntry, RoleSpec, Seat, SettingKey, SettingsError, Turn},
+    messages::{Diagnosis, Judged, Kind, Message},
+    runtime::{
+        Fault, Inlets, PromptKey, Receives, Role, RoleEntry, RoleSpec, Routed, Seat, SettingKey, SettingsError, Turn,
+    },
 };
 
 pub(super) static ROLE: RoleEntry = RoleEntry::of::<Debugger>();
@@ -34,11 +36,15 @@ impl Role for Debugger {
     const SPEC: RoleSpec = RoleSpec {
         name: "debugger",
         summary: "repairs a failing program, with a diagnosis or from the test results alone",
-        accepts: &[Kind::Diagnosis, Kind::ExecutionReport],
+        accepts: &[Kind::Diagnosis, Kind::ExecutionReport, Kind::Assessment],
         emits: &[Kind::Candidate],
         gathers: false,
         evaluates: false,
-        asks: &[(Kind::Diagnosis, Purpose::Repair), (Kind::ExecutionReport, Purpose::Repair)],
+        asks: &[
+            (Kind::Diagnosis, Purpose::Repair),
+            (Kind::ExecutionReport, Purpose::Repair),
+            (Kind::Assessment, Purpose::Repair),
+        ],
         prompts: &[PromptKey { key: "repair", default: "debugger/repair", purpose: Purpose::Repair }],
         settings: &[SettingKey { name: "repairs", help: writing::REPAIRS_HELP }],
     };
@@ -61,7 +67,7 @@ impl Role for Debugger {
 
     fn connect(inlets: &mut Inlets<'_, Self>) {
         inlets.accept::<Diagnosis>();
-        inlets.accept::<ExecutionReport>();
+        inlets.accept_judged();
     }
 }
 
@@ -71,8 +77,8 @@ impl Receives<Diagnosis> for Debugger {
     }
 }
 
-impl Receives<ExecutionReport> for Debugger {
-    async fn receive(&self, inbox: &[Arc<ExecutionReport>], turn: &Turn) -> Result<Vec<Message>, Fault> {
+impl<M: Judged + Routed> Receives<M> for Debugger {
+    async fn receive(&self, inbox: &[Arc<M>], turn: &Turn) -> Result<Vec<Message>, Fault> {
         writing::repair_reported(inbox, turn).await
     }
 }

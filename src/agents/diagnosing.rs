@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     llm::{ModelError, Purpose, Subject},
-    messages::{Diagnosis, DiagnosisForm, DiagnosisSource, ExecutionReport, Message},
+    messages::{Diagnosis, DiagnosisForm, DiagnosisSource, ExecutionReport, Judged, Message},
     prompts::PromptData,
     runtime::{Ask, Fault, Metered, NoteValue, SettingKey, Turn},
 };
@@ -58,10 +58,10 @@ pub(super) fn needed_purpose(settings: &Settings) -> Option<Purpose> {
 }
 
 /// Writes the diagnoses of each failing program.
-pub(super) async fn diagnose(
+pub(super) async fn diagnose<M: Judged>(
     settings: &Settings,
     form: DiagnosisForm,
-    inbox: &[Arc<ExecutionReport>],
+    inbox: &[Arc<M>],
     turn: &Turn,
 ) -> Result<Vec<Message>, Fault> {
     let wanted = settings.diagnoses.get() as usize;
@@ -74,7 +74,7 @@ pub(super) async fn diagnose(
     let word = if model.is_some() { "model" } else { "static" };
     turn.note("instruction", NoteValue::Text(word.to_owned()));
     let mut diagnoses = Vec::new();
-    for report in inbox {
+    for report in inbox.iter().map(M::report) {
         let subject = subject(report, turn);
         let texts = match &model {
             Some(model) => ask_model(model, &subject, wanted).await?,
@@ -83,7 +83,14 @@ pub(super) async fn diagnose(
         };
         for text in texts {
             let (id, report) = (turn.message_id(diagnoses.len()), report.clone());
-            diagnoses.push(Message::Diagnosis(Arc::new(Diagnosis { id, report, text, form, source })));
+            diagnoses.push(Message::Diagnosis(Arc::new(Diagnosis {
+                id,
+                report,
+                text,
+                form,
+                source,
+                intervention: None,
+            })));
         }
     }
     Ok(diagnoses)

@@ -56,6 +56,7 @@ impl Receives<Candidate> for Executor {
                 id: turn.message_id(index),
                 candidate: candidate.clone(),
                 judgement: Arc::new(judgement),
+                duplicate_of: None,
             })));
         }
         Ok(reports)

@@ -3,8 +3,8 @@ use std::sync::Arc;
 use super::diagnosing::{self, Settings};
 use crate::{
     llm::Purpose,
-    messages::{DiagnosisForm, ExecutionReport, Kind, Message},
-    runtime::{Fault, Inlets, PromptKey, Receives, Role, RoleEntry, RoleSpec, Seat, SettingsError, Turn},
+    messages::{DiagnosisForm, Judged, Kind, Message},
+    runtime::{Fault, Inlets, PromptKey, Receives, Role, RoleEntry, RoleSpec, Routed, Seat, SettingsError, Turn},
 };
 
 pub(super) static ROLE: RoleEntry = RoleEntry::of::<Instructor>();
@@ -18,11 +18,11 @@ impl Role for Instructor {
     const SPEC: RoleSpec = RoleSpec {
         name: "instructor",
         summary: "summarises what is wrong with a failing program",
-        accepts: &[Kind::ExecutionReport],
+        accepts: &[Kind::ExecutionReport, Kind::Assessment],
         emits: &[Kind::Diagnosis],
         gathers: false,
         evaluates: false,
-        asks: &[(Kind::ExecutionReport, Purpose::Diagnose)],
+        asks: &[(Kind::ExecutionReport, Purpose::Diagnose), (Kind::Assessment, Purpose::Diagnose)],
         prompts: &[
             PromptKey { key: "diagnose", default: "instructor/bug_summary", purpose: Purpose::Diagnose },
             PromptKey { key: "static", default: "instructor/static", purpose: Purpose::Diagnose },
@@ -43,12 +43,12 @@ impl Role for Instructor {
     }
 
     fn connect(inlets: &mut Inlets<'_, Self>) {
-        inlets.accept::<ExecutionReport>();
+        inlets.accept_judged();
     }
 }
 
-impl Receives<ExecutionReport> for Instructor {
-    async fn receive(&self, inbox: &[Arc<ExecutionReport>], turn: &Turn) -> Result<Vec<Message>, Fault> {
+impl<M: Judged + Routed> Receives<M> for Instructor {
+    async fn receive(&self, inbox: &[Arc<M>], turn: &Turn) -> Result<Vec<Message>, Fault> {
         diagnosing::diagnose(&self.0, DiagnosisForm::BugSummary, inbox, turn).await
     }
 }

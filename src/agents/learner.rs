@@ -6,8 +6,10 @@ use super::writing;
 use crate::{
     domain::Slots,
     llm::Purpose,
-    messages::{Diagnosis, ExecutionReport, Kind, Message, TaskMessage},
-    runtime::{Fault, Inlets, PromptKey, Receives, Role, RoleEntry, RoleSpec, Seat, SettingKey, SettingsError, Turn},
+    messages::{Diagnosis, Judged, Kind, Message, TaskMessage},
+    runtime::{
+        Fault, Inlets, PromptKey, Receives, Role, RoleEntry, RoleSpec, Routed, Seat, SettingKey, SettingsError, Turn,
+    },
 };
 
 pub(super) static ROLE: RoleEntry = RoleEntry::of::<Learner>();
@@ -35,7 +37,7 @@ impl Role for Learner {
     const SPEC: RoleSpec = RoleSpec {
         name: "learner",
         summary: "writes the first draft and rewrites it as it is taught",
-        accepts: &[Kind::Task, Kind::Diagnosis, Kind::ExecutionReport],
+        accepts: &[Kind::Task, Kind::Diagnosis, Kind::ExecutionReport, Kind::Assessment],
         emits: &[Kind::Candidate],
         gathers: false,
         evaluates: false,
@@ -43,6 +45,7 @@ impl Role for Learner {
             (Kind::Task, Purpose::Draft),
             (Kind::Diagnosis, Purpose::Repair),
             (Kind::ExecutionReport, Purpose::Repair),
+            (Kind::Assessment, Purpose::Repair),
         ],
         prompts: &[
             PromptKey { key: "draft", default: "learner/draft", purpose: Purpose::Draft },
@@ -73,7 +76,7 @@ impl Role for Learner {
     fn connect(inlets: &mut Inlets<'_, Self>) {
         inlets.accept::<TaskMessage>();
         inlets.accept::<Diagnosis>();
-        inlets.accept::<ExecutionReport>();
+        inlets.accept_judged();
     }
 }
 
@@ -89,8 +92,8 @@ impl Receives<Diagnosis> for Learner {
     }
 }
 
-impl Receives<ExecutionReport> for Learner {
-    async fn receive(&self, inbox: &[Arc<ExecutionReport>], turn: &Turn) -> Result<Vec<Message>, Fault> {
+impl<M: Judged + Routed> Receives<M> for Learner {
+    async fn receive(&self, inbox: &[Arc<M>], turn: &Turn) -> Result<Vec<Message>, Fault> {
         writing::repair_reported(inbox, turn).await
     }
 }

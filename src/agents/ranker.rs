@@ -5,8 +5,10 @@ use serde::{Deserialize, Serialize};
 use crate::{
     domain::Children,
     ids::ActorName,
-    messages::{ExecutionReport, Kind, Message},
-    runtime::{Fault, Inlets, NoteValue, Receives, Role, RoleEntry, RoleSpec, Seat, SettingKey, SettingsError, Turn},
+    messages::{Judged, Kind, Message},
+    runtime::{
+        Fault, Inlets, NoteValue, Receives, Role, RoleEntry, RoleSpec, Routed, Seat, SettingKey, SettingsError, Turn,
+    },
     selection,
 };
 
@@ -38,8 +40,8 @@ impl Role for Ranker {
     const SPEC: RoleSpec = RoleSpec {
         name: "ranker",
         summary: "keeps the best programs of a generation by mean test score",
-        accepts: &[Kind::ExecutionReport],
-        emits: &[Kind::ExecutionReport],
+        accepts: &[Kind::ExecutionReport, Kind::Assessment],
+        emits: &[Kind::ExecutionReport, Kind::Assessment],
         gathers: true,
         evaluates: false,
         asks: &[],
@@ -58,25 +60,30 @@ impl Role for Ranker {
     }
 
     fn connect(inlets: &mut Inlets<'_, Self>) {
-        inlets.accept::<ExecutionReport>();
+        inlets.accept_judged();
     }
 }
 
-impl Receives<ExecutionReport> for Ranker {
-    async fn receive(&self, inbox: &[Arc<ExecutionReport>], turn: &Turn) -> Result<Vec<Message>, Fault> {
-        let mut pool: Vec<Arc<ExecutionReport>> = Vec::new();
+impl<M: Judged + Routed> Receives<M> for Ranker {
+    async fn receive(&self, inbox: &[Arc<M>], turn: &Turn) -> Result<Vec<Message>, Fault> {
+        let mut pool = Vec::new();
         if self.settings.children == Children::Compete {
             let beam = turn.history().last_said_by(&self.actor, turn.generation());
-            pool.extend(beam.iter().filter_map(|message| match message {
-                Message::ExecutionReport(report) => Some(report.clone()),
-                _ => None,
-            }));
+            pool.extend(beam.into_iter().filter(|message| message.judged().is_some()));
         }
-        pool.extend(inbox.iter().cloned());
-        let scores: Vec<f64> = pool.iter().map(|report| report.judgement.score()).collect();
+        pool.extend(inbox.iter().cloned().map(M::into_message));
+        let scores: Vec<f64> = pool.iter().map(score).collect();
         let kept = selection::truncation(&scores, self.settings.beam_width.get() as usize);
         turn.note("pool", NoteValue::Count(i64::try_from(pool.len()).unwrap_or(i64::MAX)));
         turn.note("kept", NoteValue::Count(i64::try_from(kept.len()).unwrap_or(i64::MAX)));
-        Ok(kept.into_iter().map(|index| Message::ExecutionReport(pool[index].clone())).collect())
+        Ok(kept.into_iter().map(|index| pool[index].clone()).collect())
+    }
+}
+
+/// A critic's reward where there is one, else the mean score of the tests.
+fn score(message: &Message) -> f64 {
+    match message {
+        Message::Assessment(assessment) => assessment.reward.unwrap_or(f64::NAN),
+        _ => message.judged().map_or(f64::NAN, |report| report.judgement.score()),
     }
 }

@@ -3,8 +3,8 @@ use std::sync::Arc;
 use super::diagnosing::{self, Settings};
 use crate::{
     llm::Purpose,
-    messages::{DiagnosisForm, ExecutionReport, Kind, Message},
-    runtime::{Fault, Inlets, PromptKey, Receives, Role, RoleEntry, RoleSpec, Seat, SettingsError, Turn},
+    messages::{DiagnosisForm, Judged, Kind, Message},
+    runtime::{Fault, Inlets, PromptKey, Receives, Role, RoleEntry, RoleSpec, Routed, Seat, SettingsError, Turn},
 };
 
 pub(super) static ROLE: RoleEntry = RoleEntry::of::<Teacher>();
@@ -18,11 +18,11 @@ impl Role for Teacher {
     const SPEC: RoleSpec = RoleSpec {
         name: "teacher",
         summary: "writes a chain of repair: why a program fails and a plan to fix it, in words",
-        accepts: &[Kind::ExecutionReport],
+        accepts: &[Kind::ExecutionReport, Kind::Assessment],
         emits: &[Kind::Diagnosis],
         gathers: false,
         evaluates: false,
-        asks: &[(Kind::ExecutionReport, Purpose::Diagnose)],
+        asks: &[(Kind::ExecutionReport, Purpose::Diagnose), (Kind::Assessment, Purpose::Diagnose)],
         prompts: &[
             PromptKey { key: "diagnose", default: "teacher/chain_of_repair", purpose: Purpose::Diagnose },
             PromptKey { key: "static", default: "teacher/static", purpose: Purpose::Diagnose },
@@ -43,12 +43,12 @@ impl Role for Teacher {
     }
 
     fn connect(inlets: &mut Inlets<'_, Self>) {
-        inlets.accept::<ExecutionReport>();
+        inlets.accept_judged();
     }
 }
 
-impl Receives<ExecutionReport> for Teacher {
-    async fn receive(&self, inbox: &[Arc<ExecutionReport>], turn: &Turn) -> Result<Vec<Message>, Fault> {
+impl<M: Judged + Routed> Receives<M> for Teacher {
+    async fn receive(&self, inbox: &[Arc<M>], turn: &Turn) -> Result<Vec<Message>, Fault> {
         diagnosing::diagnose(&self.0, DiagnosisForm::ChainOfRepair, inbox, turn).await
     }
 }

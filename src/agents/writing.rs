@@ -6,7 +6,7 @@ use crate::{
     domain::{Program, Slots},
     ids::MessageId,
     llm::{Ancestor, Choice, ModelError, Purpose, Sibling, Subject},
-    messages::{Candidate, Diagnosis, ExecutionReport, Message, Origin, TaskMessage},
+    messages::{Candidate, Diagnosis, ExecutionReport, Judged, Message, Origin, TaskMessage},
     prompts::extract_program,
     runtime::{Ask, Fault, SettingsError, Turn},
 };
@@ -44,9 +44,9 @@ pub(super) async fn draft(inbox: &[Arc<TaskMessage>], turn: &Turn) -> Result<Vec
 }
 
 /// Repairs the program of each report, from its test results alone.
-pub(super) async fn repair_reported(inbox: &[Arc<ExecutionReport>], turn: &Turn) -> Result<Vec<Message>, Fault> {
+pub(super) async fn repair_reported<M: Judged>(inbox: &[Arc<M>], turn: &Turn) -> Result<Vec<Message>, Fault> {
     let mut all = Vec::new();
-    for (report, quota) in inbox.iter().zip(quotas(turn, inbox.len())) {
+    for (report, quota) in inbox.iter().map(M::report).zip(quotas(turn, inbox.len())) {
         all.push((Some(report.candidate.id), repair(report, None, quota, turn).await?));
     }
     Ok(candidates(all, Purpose::Repair, turn))

@@ -17,7 +17,7 @@ use super::{
 use crate::{
     agents,
     ids::Seq,
-    messages::{Candidate, Diagnosis, ExecutionReport, Kind, Message, TaskMessage},
+    messages::{Assessment, Candidate, Diagnosis, ExecutionReport, Kind, Message, TaskMessage},
     runtime::{
         Cast, Envelope, Fault, Finished, Routed, Seat, Settled, Ticket, Turn, TurnLog, TurnRecord, now_unix_nanos,
     },
@@ -106,6 +106,7 @@ impl Conversation {
             Some(Kind::Task) => self.post::<TaskMessage>(delivery, context),
             Some(Kind::Candidate) => self.post::<Candidate>(delivery, context),
             Some(Kind::ExecutionReport) => self.post::<ExecutionReport>(delivery, context),
+            Some(Kind::Assessment) => self.post::<Assessment>(delivery, context),
             Some(Kind::Diagnosis) => self.post::<Diagnosis>(delivery, context),
             None => {}
         }

@@ -25,6 +25,40 @@ pub enum DiagnosisSource {
     StaticTemplate,
 }
 
+/// What an edge does to the messages that it carries, to find out what they are worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Intervention {
+    /// Nothing is delivered.
+    Drop,
+    /// The diagnosis is delivered without its words.
+    Blank,
+    /// The words of a diagnosis of another task are in place of its own: a placebo.
+    Shuffle,
+    /// What the task's reference program does otherwise is in place of its words.
+    Oracle,
+}
+
+impl Intervention {
+    /// Every intervention, in the order in which help texts list them.
+    pub const ALL: [Self; 4] = [Self::Drop, Self::Blank, Self::Shuffle, Self::Oracle];
+
+    /// The word used in files and records.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Drop => "drop",
+            Self::Blank => "blank",
+            Self::Shuffle => "shuffle",
+            Self::Oracle => "oracle",
+        }
+    }
+
+    /// What the word means.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.word() == word)
+    }
+}
+
 /// From an instructor or a teacher, to whoever repairs. The receiver rewrites the failing program with its help.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Diagnosis {
@@ -38,4 +72,7 @@ pub struct Diagnosis {
     pub form: DiagnosisForm,
     /// Who wrote it.
     pub source: DiagnosisSource,
+    /// What the edge that carried it did to its words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intervention: Option<Intervention>,
 }

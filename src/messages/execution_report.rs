@@ -14,4 +14,7 @@ pub struct ExecutionReport {
     pub candidate: Arc<Candidate>,
     /// What came of it.
     pub judgement: Arc<Judgement>,
+    /// With `search.duplicates = "skip"`: the candidate of the same text that was executed, and whose results these are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duplicate_of: Option<MessageId>,
 }

@@ -11,6 +11,8 @@ pub enum Kind {
     Candidate,
     /// What the tests said of a program.
     ExecutionReport,
+    /// How good a judged program is.
+    Assessment,
     /// Why a program fails, in words.
     Diagnosis,
 }
@@ -22,6 +24,7 @@ impl Kind {
             Self::Task => "Task",
             Self::Candidate => "Candidate",
             Self::ExecutionReport => "ExecutionReport",
+            Self::Assessment => "Assessment",
             Self::Diagnosis => "Diagnosis",
         }
     }
@@ -29,7 +32,7 @@ impl Kind {
     /// A judged message carries verdicts: given to a role that diagnoses or writes, it opens the next generation,
     /// and `when` on an edge can ask how it ended.
     pub fn is_judged(self) -> bool {
-        self == Self::ExecutionReport
+        matches!(self, Self::ExecutionReport | Self::Assessment)
     }
 }
 

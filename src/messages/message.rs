@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Candidate, Diagnosis, ExecutionReport, Kind, TaskMessage};
+use super::{Assessment, Candidate, Diagnosis, ExecutionReport, Kind, TaskMessage};
 
 /// A message of any kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -13,6 +13,8 @@ pub enum Message {
     Candidate(Arc<Candidate>),
     /// See [`ExecutionReport`].
     ExecutionReport(Arc<ExecutionReport>),
+    /// See [`Assessment`].
+    Assessment(Arc<Assessment>),
     /// See [`Diagnosis`].
     Diagnosis(Arc<Diagnosis>),
 }
@@ -24,6 +26,7 @@ impl Message {
             Self::Task(_) => Kind::Task,
             Self::Candidate(_) => Kind::Candidate,
             Self::ExecutionReport(_) => Kind::ExecutionReport,
+            Self::Assessment(_) => Kind::Assessment,
             Self::Diagnosis(_) => Kind::Diagnosis,
         }
     }
@@ -34,7 +37,25 @@ impl Message {
             Self::Task(_) => None,
             Self::Candidate(candidate) => Some(candidate),
             Self::ExecutionReport(report) => Some(&report.candidate),
+            Self::Assessment(assessment) => Some(&assessment.report.candidate),
             Self::Diagnosis(diagnosis) => Some(&diagnosis.report.candidate),
+        }
+    }
+
+    /// What the tests said of a program, where this message brings it: a report, or an assessment of one.
+    pub fn judged(&self) -> Option<&Arc<ExecutionReport>> {
+        match self {
+            Self::ExecutionReport(report) => Some(report),
+            Self::Assessment(assessment) => Some(&assessment.report),
+            Self::Task(_) | Self::Candidate(_) | Self::Diagnosis(_) => None,
+        }
+    }
+
+    /// How good the program is, where a critic has said it.
+    pub fn reward(&self) -> Option<f64> {
+        match self {
+            Self::Assessment(assessment) => assessment.reward,
+            _ => None,
         }
     }
 }
@@ -69,4 +90,23 @@ macro_rules! body {
 body!(TaskMessage, Task);
 body!(Candidate, Candidate);
 body!(ExecutionReport, ExecutionReport);
+body!(Assessment, Assessment);
 body!(Diagnosis, Diagnosis);
+
+/// A message that brings what the tests said of a program: roles that take one kind of these take every kind.
+pub trait Judged: Body {
+    /// What the tests said.
+    fn report(self: &Arc<Self>) -> &Arc<ExecutionReport>;
+}
+
+impl Judged for ExecutionReport {
+    fn report(self: &Arc<Self>) -> &Arc<ExecutionReport> {
+        self
+    }
+}
+
+impl Judged for Assessment {
+    fn report(self: &Arc<Self>) -> &Arc<ExecutionReport> {
+        &self.report
+    }
+}

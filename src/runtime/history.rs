@@ -11,7 +11,7 @@ use crate::{
     domain::ProgramHash,
     ids::{ActorName, Generation, MessageId},
     llm::PastPrograms,
-    messages::{Candidate, Diagnosis, ExecutionReport, Message},
+    messages::{Assessment, Candidate, Diagnosis, ExecutionReport, Message},
 };
 
 /// Something and when it became known: the number of turns that had retired just after.
@@ -22,6 +22,7 @@ struct Inner {
     turns: Vec<Arc<TurnRecord>>,
     candidates: BTreeMap<MessageId, Known<Arc<Candidate>>>,
     reports: BTreeMap<MessageId, Known<Arc<ExecutionReport>>>,
+    assessments: BTreeMap<MessageId, Vec<Known<Arc<Assessment>>>>,
     diagnoses: BTreeMap<MessageId, Vec<Known<Arc<Diagnosis>>>>,
     children: BTreeMap<MessageId, Vec<Known<MessageId>>>,
     texts: BTreeMap<ProgramHash, usize>,
@@ -52,6 +53,10 @@ impl HistoryLog {
                 Message::Candidate(candidate) => inner.add_candidate(at, candidate),
                 Message::ExecutionReport(report) => {
                     inner.reports.entry(report.candidate.id).or_insert_with(|| (at, report.clone()));
+                }
+                Message::Assessment(assessment) => {
+                    let of = assessment.report.candidate.id;
+                    inner.assessments.entry(of).or_default().push((at, assessment.clone()));
                 }
                 Message::Diagnosis(diagnosis) => {
                     let of = diagnosis.report.candidate.id;
@@ -116,6 +121,21 @@ impl History {
     pub fn diagnoses_of(&self, candidate: MessageId) -> Vec<Arc<Diagnosis>> {
         let inner = self.log.inner();
         inner.diagnoses.get(&candidate).into_iter().flatten().filter_map(|entry| self.known(Some(entry))).collect()
+    }
+
+    /// What critics said of a candidate, in logical order.
+    pub fn assessments_of(&self, candidate: MessageId) -> Vec<Arc<Assessment>> {
+        let inner = self.log.inner();
+        inner.assessments.get(&candidate).into_iter().flatten().filter_map(|entry| self.known(Some(entry))).collect()
+    }
+
+    /// Every assessment so far, in logical order.
+    pub fn assessments(&self) -> Vec<Arc<Assessment>> {
+        let inner = self.log.inner();
+        let mut all: Vec<_> =
+            inner.assessments.values().flatten().filter_map(|entry| self.known(Some(entry))).collect();
+        all.sort_by_key(|assessment| assessment.id);
+        all
     }
 
     /// The repairs of a candidate with what the tests said of them, in logical order; those not yet judged are left out.

@@ -1,7 +1,7 @@
 use actix::{Addr, Recipient};
 
 use super::{Envelope, Receives, Role, RoleActor};
-use crate::messages::{Body, Candidate, Diagnosis, ExecutionReport, Kind, TaskMessage};
+use crate::messages::{Assessment, Body, Candidate, Diagnosis, ExecutionReport, Kind, TaskMessage};
 
 /// The typed addresses of one actor: where the conversation delivers each kind that it accepts.
 #[derive(Clone, Default)]
@@ -9,6 +9,7 @@ pub struct Cast {
     task: Option<Recipient<Envelope<TaskMessage>>>,
     candidate: Option<Recipient<Envelope<Candidate>>>,
     execution_report: Option<Recipient<Envelope<ExecutionReport>>>,
+    assessment: Option<Recipient<Envelope<Assessment>>>,
     diagnosis: Option<Recipient<Envelope<Diagnosis>>>,
 }
 
@@ -25,6 +26,7 @@ impl Cast {
             (self.task.is_some(), Kind::Task),
             (self.candidate.is_some(), Kind::Candidate),
             (self.execution_report.is_some(), Kind::ExecutionReport),
+            (self.assessment.is_some(), Kind::Assessment),
             (self.diagnosis.is_some(), Kind::Diagnosis),
         ];
         for (is_connected, kind) in connected {
@@ -60,6 +62,7 @@ macro_rules! routed {
 routed!(TaskMessage, task);
 routed!(Candidate, candidate);
 routed!(ExecutionReport, execution_report);
+routed!(Assessment, assessment);
 routed!(Diagnosis, diagnosis);
 
 /// Collects what a role accepts while its actor starts.
@@ -81,5 +84,14 @@ impl<'a, R: Role> Inlets<'a, R> {
         R: Receives<M>,
     {
         *M::inlet_mut(&mut self.cast) = Some(self.address.clone().recipient());
+    }
+
+    /// Messages of every judged kind are delivered to this role.
+    pub fn accept_judged(&mut self)
+    where
+        R: Receives<ExecutionReport> + Receives<Assessment>,
+    {
+        self.accept::<ExecutionReport>();
+        self.accept::<Assessment>();
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{attributes as name, values::Attributes};
 use crate::{
     llm::{ChatMessage, Choice},
-    messages::Message,
+    messages::{ExecutionReport, Message},
 };
 
 /// The longest content value, in bytes. One huge value can cost the whole batch that it is sent with.
@@ -51,19 +51,18 @@ fn spoken(message: &Message) -> String {
     let program = |candidate: &crate::messages::Candidate| {
         candidate.program.as_ref().map_or_else(|| "(no program)".to_owned(), |program| program.text.clone())
     };
+    let judged = |report: &ExecutionReport| {
+        let judgement = &report.judgement;
+        let (word, passed, all) = (judgement.verdict.name(), judgement.passed_tests(), judgement.tests.len());
+        format!("{word}: {passed} of {all} tests passed\n\n{}", program(&report.candidate))
+    };
     match message {
         Message::Task(task) => task.task.statement.clone(),
         Message::Candidate(candidate) => program(candidate),
-        Message::ExecutionReport(report) => {
-            let judgement = &report.judgement;
-            let (passed, all) = (judgement.passed_tests(), judgement.tests.len());
-            format!(
-                "{}: {} of {} tests passed\n\n{}",
-                judgement.verdict.name(),
-                passed,
-                all,
-                program(&report.candidate)
-            )
+        Message::ExecutionReport(report) => judged(report),
+        Message::Assessment(assessment) => {
+            let reward = assessment.reward.map_or_else(|| "unscored".to_owned(), |reward| format!("reward {reward}"));
+            format!("{reward}; {}", judged(&assessment.report))
         }
         Message::Diagnosis(diagnosis) => diagnosis.text.clone(),
     }

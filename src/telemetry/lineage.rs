@@ -28,7 +28,7 @@ pub fn describe(
         draft.set(name::PARENT, first.parent.map(|parent| parent.to_string()));
     } else if let [candidate] = about[..] {
         write(&mut draft.attributes, candidate, programs);
-        if let Some(Message::ExecutionReport(report)) = turn.inbox.first() {
+        if let Some(report) = turn.inbox.first().and_then(Message::judged) {
             draft.set(name::SCORE, report.judgement.score()).set(name::VERDICT, report.judgement.verdict.name());
         }
     }
@@ -70,10 +70,7 @@ fn write(attributes: &mut Attributes, candidate: &Candidate, programs: &BTreeMap
 fn rank(draft: &mut Draft, turn: &TurnRecord, attempt: &Finished) {
     let ended_ns = attempt.ended_ns;
     let said = attempt.result.as_deref().unwrap_or_default();
-    let report_of = |message: &Message| match message {
-        Message::ExecutionReport(report) => Some(report.clone()),
-        _ => None,
-    };
+    let report_of = |message: &Message| message.judged().cloned();
     let kept: Vec<Arc<ExecutionReport>> = said.iter().filter_map(report_of).collect();
     let event = |report: &ExecutionReport, rank: Option<usize>| {
         Attributes::new()

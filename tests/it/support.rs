@@ -217,6 +217,7 @@ pub fn made_up_turn(plan: &Plan, delivery: &Delivery, seed: u64) -> Vec<Message>
                 id: id(0),
                 candidate: candidate.clone(),
                 judgement: Arc::new(judgement(&passed)),
+                duplicate_of: None,
             }))]
         }
         ("ranker", _) => {
@@ -243,6 +244,7 @@ pub fn made_up_turn(plan: &Plan, delivery: &Delivery, seed: u64) -> Vec<Message>
                         text: format!("{index}"),
                         form: DiagnosisForm::BugSummary,
                         source: DiagnosisSource::Model,
+                        intervention: None,
                     }))
                 })
                 .collect()

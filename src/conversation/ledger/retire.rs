@@ -191,10 +191,9 @@ impl Ledger {
 }
 
 fn carries(when: When, message: &Message) -> bool {
-    match (when, message) {
-        (When::Always, _) => true,
-        (When::Failed, Message::ExecutionReport(report)) => !report.judgement.passed(),
-        (When::Passed, Message::ExecutionReport(report)) => report.judgement.passed(),
-        (When::Failed | When::Passed, _) => true,
+    match (when, message.judged()) {
+        (When::Always, _) | (_, None) => true,
+        (When::Failed, Some(report)) => !report.judgement.passed(),
+        (When::Passed, Some(report)) => report.judgement.passed(),
     }
 }

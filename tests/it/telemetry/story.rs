@@ -201,7 +201,7 @@ pub fn report(id: MessageId, candidate: &Arc<Candidate>, passed: usize) -> Arc<E
         near_limit: false,
         suspicious: vec![format!("line 3: exit({SECRET})")],
     };
-    Arc::new(ExecutionReport { id, candidate: candidate.clone(), judgement: Arc::new(judgement) })
+    Arc::new(ExecutionReport { id, candidate: candidate.clone(), judgement: Arc::new(judgement), duplicate_of: None })
 }
 
 pub fn diagnosis(id: MessageId, report: &Arc<ExecutionReport>) -> Message {
@@ -211,6 +211,7 @@ pub fn diagnosis(id: MessageId, report: &Arc<ExecutionReport>) -> Message {
         text: format!("It forgets the last interval. {SECRET}"),
         form: DiagnosisForm::BugSummary,
         source: DiagnosisSource::Model,
+        intervention: None,
     }))
 }
 

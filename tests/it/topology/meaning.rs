@@ -201,7 +201,7 @@ fn cases() -> Vec<Case> {
             name: "an_edge_from_the_task_that_carries_nothing",
             text: repairing(&[(r#"{ from = "task", to = "a" }"#, r#"{ from = "task", to = ["a", "c"] }"#)], ""),
             said: &[
-                "x.toml:3:31: an edge from `task` to `c` carries nothing: it sends Task, or the starter to a role that runs programs, `c` accepts Diagnosis, ExecutionReport",
+                "x.toml:3:31: an edge from `task` to `c` carries nothing: it sends Task, or the starter to a role that runs programs, `c` accepts Diagnosis, ExecutionReport, Assessment",
             ],
         },
         Case {
