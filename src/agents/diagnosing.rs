@@ -97,15 +97,11 @@ pub(super) async fn diagnose<M: Judged>(
 }
 
 fn subject(report: &Arc<ExecutionReport>, turn: &Turn) -> Subject {
+    let program = report.candidate.program.clone();
     Subject {
-        task: turn.task().clone(),
-        program: report.candidate.program.clone(),
         judgement: Some(report.judgement.clone()),
-        diagnosis: None,
-        profile: None,
         seen: Arc::new(turn.history().clone()),
-        siblings: Vec::new(),
-        ancestors: Vec::new(),
+        ..Subject::of(turn.task().clone(), program)
     }
 }
 

@@ -46,21 +46,37 @@ impl Receives<Candidate> for Executor {
     async fn receive(&self, inbox: &[Arc<Candidate>], turn: &Turn) -> Result<Vec<Message>, Fault> {
         let mut reports = Vec::new();
         for (index, candidate) in inbox.iter().enumerate() {
-            let judgement = match &candidate.program {
-                Some(program) => turn.execute(program).await?,
-                None => without_program(turn),
+            let twin = twin(candidate, &reports, turn);
+            let duplicate_of = twin.as_ref().map(|twin| twin.candidate.id);
+            let judgement = match (twin, &candidate.program) {
+                (Some(twin), _) => Judgement::clone(&twin.judgement),
+                (None, Some(program)) => turn.execute(program).await?,
+                (None, None) => without_program(turn),
             };
+            if let Some(twin) = duplicate_of {
+                turn.note("duplicate_of", NoteValue::Text(twin.to_string()));
+            }
             turn.note("verdict", NoteValue::Text(judgement.verdict.name().to_owned()));
             turn.note("score", NoteValue::Number(judgement.score()));
-            reports.push(Message::ExecutionReport(Arc::new(ExecutionReport {
-                id: turn.message_id(index),
-                candidate: candidate.clone(),
-                judgement: Arc::new(judgement),
-                duplicate_of: None,
-            })));
+            let (id, judgement) = (turn.message_id(index), Arc::new(judgement));
+            reports.push(Arc::new(ExecutionReport { id, candidate: candidate.clone(), judgement, duplicate_of }));
         }
-        Ok(reports)
+        Ok(reports.into_iter().map(Message::ExecutionReport).collect())
     }
+}
+
+/// What the tests said of the same text before, where duplicates are not executed again. The ledger starts no turn on a
+/// duplicate before its twin's has retired, so that this does not depend on timing.
+fn twin(candidate: &Candidate, before: &[Arc<ExecutionReport>], turn: &Turn) -> Option<Arc<ExecutionReport>> {
+    if !turn.seat().scene.skip_duplicates {
+        return None;
+    }
+    let same = |report: &&Arc<ExecutionReport>| match (&report.candidate.program, &candidate.program) {
+        (Some(one), Some(other)) => one.normal_hash() == other.normal_hash(),
+        _ => false,
+    };
+    let history = turn.history();
+    history.twin_of(candidate).and_then(|twin| history.report_of(twin)).or_else(|| before.iter().find(same).cloned())
 }
 
 fn without_program(turn: &Turn) -> Judgement {

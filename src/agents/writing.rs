@@ -114,16 +114,7 @@ fn as_sibling(report: &ExecutionReport) -> Option<Sibling> {
 }
 
 fn subject(turn: &Turn, program: Option<Arc<Program>>) -> Subject {
-    Subject {
-        task: turn.task().clone(),
-        program,
-        judgement: None,
-        diagnosis: None,
-        profile: None,
-        seen: Arc::new(turn.history().clone()),
-        siblings: Vec::new(),
-        ancestors: Vec::new(),
-    }
+    Subject { seen: Arc::new(turn.history().clone()), ..Subject::of(turn.task().clone(), program) }
 }
 
 struct Work {

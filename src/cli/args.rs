@@ -139,6 +139,10 @@ pub struct RunArgs {
     /// Which tests feed back [default: visible].
     #[arg(long, value_enum)]
     pub feedback: Option<FeedbackChoice>,
+    /// Diagnoses for edges with `intervene = "shuffle"`, one JSON object {"task", "text"} a line [default: what the static
+    /// template says of the starters of this run].
+    #[arg(long, value_name = "FILE")]
+    pub diagnoses: Option<PathBuf>,
     /// How strictly programs are isolated [default: strict].
     #[arg(long, value_enum, value_name = "LEVEL")]
     pub sandbox: Option<SandboxChoice>,

@@ -23,7 +23,7 @@ use crate::{
 type Models = BTreeMap<ActorName, Arc<dyn ChatModel>>;
 
 /// The prompts of each actor, by key.
-type Prompts = BTreeMap<ActorName, BTreeMap<String, Arc<Prompt>>>;
+pub type Prompts = BTreeMap<ActorName, BTreeMap<String, Arc<Prompt>>>;
 
 /// Refuses tasks that the arrangement cannot begin: without a starter where nobody drafts, or where the drafting model
 /// needs one.

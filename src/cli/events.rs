@@ -1,13 +1,13 @@
 //! The objects that `--json` prints, one a line. Documented in docs/json.md and kept from then on: keys are added, never
 //! changed or removed.
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use serde::Serialize;
 
 use crate::{
     conversation::ConversationRecord,
-    domain::{Isolation, Judgement, OutputRule, Problem, Protocol, ScoredOn, Spend},
+    domain::{Isolation, Judgement, OutputRule, Patches, Problem, Protocol, ScoredOn, Spend},
 };
 
 /// `event = "conversation_finished"`.
@@ -24,6 +24,7 @@ pub struct ConversationFinished {
     scored_on: ScoredOn,
     programs: u32,
     programs_to_solve: Option<u32>,
+    patches: Patches,
     model_calls: u32,
     model_attempts: u32,
     input_tokens: u64,
@@ -38,6 +39,10 @@ pub struct ConversationFinished {
     limits_calibrated: bool,
     python_hash_seed: Option<u32>,
     notes: Vec<String>,
+    interventions: Vec<String>,
+    code_version: String,
+    topology_hash: String,
+    prompts: BTreeMap<String, String>,
 }
 
 impl ConversationFinished {
@@ -56,6 +61,7 @@ impl ConversationFinished {
             scored_on: head.scored_on,
             programs: end.spend.programs,
             programs_to_solve: end.programs_to_solve,
+            patches: end.patches,
             model_calls: end.spend.model_calls,
             model_attempts: end.spend.model_attempts,
             input_tokens: end.spend.input_tokens,
@@ -70,6 +76,10 @@ impl ConversationFinished {
             limits_calibrated: head.limits.calibrated,
             python_hash_seed: head.python_hash_seed,
             notes: head.notes.clone(),
+            interventions: head.interventions.clone(),
+            code_version: head.code_version.clone(),
+            topology_hash: head.topology_hash.clone(),
+            prompts: head.prompts.clone(),
         }
     }
 }

@@ -7,6 +7,7 @@ mod doctor;
 mod events;
 mod exit;
 mod explain;
+mod interventions;
 mod judge;
 mod machine;
 mod printed;

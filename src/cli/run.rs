@@ -13,7 +13,7 @@ use super::{
     args::RunArgs,
     cast, events,
     exit::{Exit, Failure},
-    explain, machine, problems,
+    explain, interventions, machine, problems,
     progress::Progress,
     summary, terminal,
     watching::Watching,
@@ -46,6 +46,7 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
     }
     let problems = problems::load(&args.source, &args.data, args.feedback().into())?;
     cast::refuse_what_cannot_start(&checked.plan, &problems)?;
+    interventions::refuse_what_cannot_be_done(&checked.plan, &problems)?;
     let limits = &checked.plan.feedback;
     let problems: Vec<Arc<Problem>> =
         problems.into_iter().map(|problem| problems::with_feedback_limits(problem, limits)).collect();
@@ -76,6 +77,9 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
             machine::calibrated(selection.problems, sandbox.as_ref(), &stop).await?
         };
     }
+    let file = args.diagnoses.as_deref();
+    let placebos =
+        interventions::shuffled(&checked.plan, &prompts, &selection.problems, file, sandbox.as_ref(), &stop).await?;
     let planned = selection.problems.len() * args.samples() as usize;
     let options = TraceOptions::from_env(args.traces(), machine::variable).map_err(Failure::usage)?;
     let traces = Arc::new(Traces::open(selection.run, options));
@@ -92,6 +96,7 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
         journal: Arc::new(MemoryJournal::default()),
         watch: None,
         observer: Arc::new(Watching::new(traces.clone(), progress.clone())),
+        placebos,
     });
     let started = Instant::now();
     let records: Rc<RefCell<Vec<ConversationRecord>>> = Rc::default();

@@ -3,15 +3,15 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use super::{ConversationEnd, ConversationHead, Journal};
+use super::{ConversationEnd, ConversationHead, Journal, Placebo};
 use crate::{
-    domain::Problem,
+    domain::{Problem, Task},
     ids::{ActorName, RunId},
     llm::ChatModel,
     prompts::Prompt,
     runtime::{Scene, Seat, TurnRecord, Watch},
     sandbox::Sandbox,
-    topology::Plan,
+    topology::{Duplicates, Plan},
 };
 
 /// Watches conversations: traces and progress are made of what it is told. Called on the actors' thread: be quick.
@@ -40,6 +40,8 @@ pub struct Company {
     pub watch: Option<Watch>,
     /// Who watches.
     pub observer: Arc<dyn Observer>,
+    /// Diagnoses of tasks, for edges with `intervene = "shuffle"`.
+    pub placebos: Arc<[Placebo]>,
 }
 
 /// One conversation to be held.
@@ -58,11 +60,27 @@ pub struct Assignment {
 }
 
 impl Company {
+    /// The task as the roles of this arrangement may see it.
+    pub(super) fn task(&self, problem: &Problem) -> Arc<Task> {
+        let mut task = problem.task.clone();
+        if !self.plan.feedback.faulty_lines && !task.faulty_lines.is_empty() {
+            Arc::make_mut(&mut task).faulty_lines.clear();
+        }
+        task
+    }
+
+    /// The hash of every prompt, by actor and key.
+    pub(super) fn prompt_hashes(&self) -> BTreeMap<String, String> {
+        let prompts = self.prompts.iter().flat_map(|(actor, prompts)| prompts.iter().map(move |it| (actor, it)));
+        prompts.map(|(actor, (key, prompt))| (format!("{actor}.{key}"), prompt.hash().0.clone())).collect()
+    }
+
     /// The seats of one conversation, in the order of the plan's actors.
     pub(super) fn seats(&self, head: &ConversationHead, problem: &Problem) -> Vec<Arc<Seat>> {
         let scene = Arc::new(Scene {
             conversation: head.id,
-            task: problem.task.clone(),
+            task: self.task(problem),
+            skip_duplicates: self.plan.search.duplicates == Duplicates::Skip,
             sample: head.sample,
             seed: head.seed,
             sandbox: self.sandbox.clone(),

@@ -40,8 +40,11 @@ pub async fn hold(
     let problem = &assignment.problem;
     let head = Arc::new(head(&company, &assignment));
     let opening = Opening {
-        task: Arc::new(TaskMessage { task: problem.task.clone(), starter: head.starter.clone() }),
+        task: Arc::new(TaskMessage { task: company.task(problem), starter: head.starter.clone() }),
         starter: head.starter.clone(),
+        seed: ledger_seed(&head),
+        reference: problem.reference.clone(),
+        placebos: company.placebos.clone(),
     };
     company.observer.started(&head);
     let seats = company.seats(&head, problem);
@@ -70,6 +73,18 @@ pub async fn hold(
     Ok(ConversationRecord { head: Arc::unwrap_or_clone(head), turns, end })
 }
 
+/// What the ledger's own random choices are keyed by: seed of the run, data set, task and sample.
+fn ledger_seed(head: &ConversationHead) -> u64 {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&head.seed.to_le_bytes());
+    hasher.update(&head.sample.to_le_bytes());
+    for part in [head.dataset.as_str(), head.task.0.as_str()] {
+        hasher.update(part.as_bytes());
+        hasher.update(&[0]);
+    }
+    hasher.finalize().as_bytes().iter().take(8).fold(0, |seed, byte| (seed << 8) | u64::from(*byte))
+}
+
 async fn sleep(wall: Option<Duration>) {
     match wall {
         Some(wall) => tokio::time::sleep(wall).await,
@@ -85,6 +100,9 @@ fn head(company: &Company, assignment: &Assignment) -> ConversationHead {
         run: *run,
         topology: plan.name.clone(),
         topology_hash: plan.hash.clone(),
+        code_version: env!("CARGO_PKG_VERSION").to_owned(),
+        prompts: company.prompt_hashes(),
+        interventions: plan.interventions(),
         arm: arm.clone(),
         task: problem.task.id.clone(),
         dataset: problem.task.dataset.clone(),
@@ -125,6 +143,7 @@ fn end(ending: Ending, grade: Grade) -> ConversationEnd {
         best_score: ending.best.as_ref().map(|report| report.judgement.score()),
         hidden_verdict: grade.hidden_verdict,
         programs_to_solve: ending.programs_to_solve,
+        patches: ending.patches,
         spend: ending.spend,
         infrastructure_error: ending.infrastructure_error || grade.infrastructure_error,
         refused: ending.refused,

@@ -7,10 +7,12 @@ mod intake;
 mod journal;
 pub mod ledger;
 mod outcome;
+mod placebo;
 mod record;
 
 pub use company::{Assignment, Company, Observer};
 pub use intake::{Vanished, hold};
 pub use journal::{Journal, JournalError, MemoryJournal};
 pub use outcome::{Outcome, StopReason};
+pub use placebo::Placebo;
 pub use record::{ConversationEnd, ConversationHead, ConversationRecord};

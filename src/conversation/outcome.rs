@@ -18,6 +18,8 @@ pub enum Outcome {
     BudgetWall,
     /// The last generation, turn or step of a schedule was over.
     BudgetGenerations,
+    /// No program was better than the best before it, for as many rounds as `stop.no_improvement` says.
+    NoImprovement,
     /// Nobody had anything more to say.
     NothingLeft,
     /// A gathering actor that requires all its sources missed one.
@@ -38,6 +40,7 @@ impl Outcome {
             Self::BudgetTokens => "budget_tokens",
             Self::BudgetWall => "budget_wall",
             Self::BudgetGenerations => "budget_generations",
+            Self::NoImprovement => "no_improvement",
             Self::NothingLeft => "nothing_left",
             Self::StarvedJoin => "starved_join",
             Self::Failed => "failed",

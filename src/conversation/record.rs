@@ -1,12 +1,12 @@
 //! A conversation as it is written down: who took part, every turn, how it ended. Traces and results are made of it.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
 use super::Outcome;
 use crate::{
-    domain::{Isolation, Limits, ScoredOn, Spend, Verdict},
+    domain::{Isolation, Limits, Patches, ScoredOn, Spend, Verdict},
     ids::{ActorName, ConversationId, MessageId, RunId, TaskId},
     messages::Candidate,
     runtime::TurnRecord,
@@ -23,6 +23,15 @@ pub struct ConversationHead {
     pub topology: String,
     /// BLAKE3 of the effective arrangement.
     pub topology_hash: String,
+    /// Version of Rolecall that held it.
+    #[serde(default)]
+    pub code_version: String,
+    /// BLAKE3 of every prompt, by actor and key (`debugger.repair`).
+    #[serde(default)]
+    pub prompts: BTreeMap<String, String>,
+    /// Edges that change what they carry, as `teacher -> learner: blank`.
+    #[serde(default)]
+    pub interventions: Vec<String>,
     /// The arm of an experiment; the arrangement's name elsewhere.
     pub arm: String,
     /// The task.
@@ -75,6 +84,9 @@ pub struct ConversationEnd {
     pub hidden_verdict: Option<Verdict>,
     /// Number of the program that passed the feedback tests: programs to solution.
     pub programs_to_solve: Option<u32>,
+    /// The programs of roles by what the tests that feed back said of them.
+    #[serde(default)]
+    pub patches: Patches,
     /// What was spent, over all turns.
     pub spend: Spend,
     /// Whether only our machine's failure ended it (`failed` by the sandbox): an infrastructure error.

@@ -1,7 +1,9 @@
 //! Runs of many conversations: what is held, in which order, at most how many at once; limits measured before.
 
 mod calibration;
+mod placebos;
 mod runner;
 
 pub use calibration::{calibrate, uncalibrated};
+pub use placebos::{PlaceboError, placebos};
 pub use runner::{RunError, Selection, run_all};

@@ -148,6 +148,22 @@ pub struct Subject {
     pub ancestors: Vec<Ancestor>,
 }
 
+impl Subject {
+    /// A program for a task, and nothing known of it.
+    pub fn of(task: Arc<Task>, program: Option<Arc<Program>>) -> Self {
+        Self {
+            task,
+            program,
+            judgement: None,
+            diagnosis: None,
+            profile: None,
+            seen: Arc::new(BTreeSet::new()),
+            siblings: Vec::new(),
+            ancestors: Vec::new(),
+        }
+    }
+}
+
 impl fmt::Debug for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Subject").field("task", &self.task.id).finish_non_exhaustive()

@@ -26,6 +26,8 @@ struct Inner {
     diagnoses: BTreeMap<MessageId, Vec<Known<Arc<Diagnosis>>>>,
     children: BTreeMap<MessageId, Vec<Known<MessageId>>>,
     texts: BTreeMap<ProgramHash, usize>,
+    /// The first candidate of each text, by [`Program::normal_hash`](crate::domain::Program::normal_hash).
+    twins: BTreeMap<ProgramHash, Known<MessageId>>,
 }
 
 /// The append-only log that the ledger writes and snapshots are taken of.
@@ -43,8 +45,9 @@ impl HistoryLog {
         self.inner().add_candidate(0, starter);
     }
 
-    /// Appends a retired turn.
-    pub fn push(&self, turn: Arc<TurnRecord>) {
+    /// Appends a retired turn. `altered` says of diagnoses that did not reach anybody as they were said what was heard in
+    /// their place; `None` where nothing was.
+    pub fn push(&self, turn: Arc<TurnRecord>, altered: &BTreeMap<MessageId, Option<Arc<Diagnosis>>>) {
         let mut inner = self.inner();
         let at = inner.turns.len() + 1;
         for message in turn.messages() {
@@ -60,7 +63,8 @@ impl HistoryLog {
                 }
                 Message::Diagnosis(diagnosis) => {
                     let of = diagnosis.report.candidate.id;
-                    inner.diagnoses.entry(of).or_default().push((at, diagnosis.clone()));
+                    let heard = altered.get(&diagnosis.id).cloned().unwrap_or_else(|| Some(diagnosis.clone()));
+                    inner.diagnoses.entry(of).or_default().extend(heard.map(|heard| (at, heard)));
                 }
             }
         }
@@ -81,6 +85,7 @@ impl Inner {
         }
         if let Some(program) = &candidate.program {
             self.texts.entry(program.hash()).or_insert(at);
+            self.twins.entry(program.normal_hash()).or_insert((at, candidate.id));
         }
     }
 }
@@ -115,6 +120,13 @@ impl History {
     /// What the tests said of a candidate.
     pub fn report_of(&self, candidate: MessageId) -> Option<Arc<ExecutionReport>> {
         self.known(self.log.inner().reports.get(&candidate))
+    }
+
+    /// The first candidate of the same text, where `candidate` is not that one itself.
+    pub fn twin_of(&self, candidate: &Candidate) -> Option<MessageId> {
+        let program = candidate.program.as_ref()?;
+        let first = self.known(self.log.inner().twins.get(&program.normal_hash()))?;
+        (first != candidate.id).then_some(first)
     }
 
     /// The diagnoses written of a candidate, in logical order.

@@ -66,6 +66,16 @@ impl RoleSpec {
         self.writes(Kind::Task)
     }
 
+    /// Whether it waits for all judged programs of a generation and says some of them again: a ranker.
+    pub fn chooses(&self) -> bool {
+        self.gathers && self.accepts.iter().any(|kind| kind.is_judged() && self.emits.contains(kind))
+    }
+
+    /// Whether it says how good judged programs are: a critic.
+    pub fn assesses(&self) -> bool {
+        self.emits.contains(&Kind::Assessment) && !self.accepts.contains(&Kind::Assessment)
+    }
+
     /// Whether a judged message given to it opens the next generation.
     pub fn opens_generation(&self, kind: Kind) -> bool {
         kind.is_judged() && (self.emits.contains(&Kind::Diagnosis) || self.emits.contains(&Kind::Candidate))

@@ -92,6 +92,9 @@ pub const MODEL_ATTEMPTS: &str = "rolecall.model_attempts";
 pub const INPUT_TOKENS: &str = "rolecall.input_tokens";
 pub const OUTPUT_TOKENS: &str = "rolecall.output_tokens";
 pub const CALLS_WITHOUT_USAGE: &str = "rolecall.calls_without_usage";
+pub const INTERVENTIONS: &str = "rolecall.interventions";
+/// Followed by one of the four outcomes of program repair: how many programs of roles came to it.
+pub const PATCHES_PREFIX: &str = "rolecall.patches.";
 pub const DETERMINISTIC: &str = "rolecall.deterministic";
 
 // A turn.
@@ -102,6 +105,8 @@ pub const GENERATION: &str = "rolecall.generation";
 pub const RECEIVED: &str = "rolecall.received";
 pub const SAID: &str = "rolecall.said";
 pub const MISSING: &str = "rolecall.missing";
+/// What the edge that brought it did to its words.
+pub const INTERVENTION: &str = "rolecall.intervention";
 pub const REFUSED: &str = "rolecall.refused";
 pub const TURNS: &str = "rolecall.turns";
 /// Why a step ended early that is no error: `cancelled`, `budget`, `nothing_to_say`.

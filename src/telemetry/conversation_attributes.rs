@@ -3,7 +3,7 @@
 use super::{attributes as name, content, span::Draft, values::Attributes};
 use crate::{
     conversation::{ConversationEnd, ConversationHead, Outcome},
-    domain::ScoredOn,
+    domain::{Patches, ScoredOn},
     ids::ActorName,
     llm::ModelError,
     messages::Message,
@@ -35,6 +35,9 @@ pub fn write_head(attributes: &mut Attributes, head: &ConversationHead) {
         .set(name::TEST_CPU_MS, head.limits.test_cpu_ms)
         .set(name::LIMITS_CALIBRATED, head.limits.calibrated.then_some(true))
         .set(name::PYTHON_HASH_SEED, head.python_hash_seed);
+    if !head.interventions.is_empty() {
+        attributes.set(name::INTERVENTIONS, head.interventions.clone());
+    }
 }
 
 /// How it ended and what it cost. Tokens stand only where some were known: unknown is never 0.
@@ -56,6 +59,11 @@ pub fn write_end(draft: &mut Draft, end: &ConversationEnd, fault: Option<&LastFa
         .set(name::OUTPUT_TOKENS, tokens_known.then_some(spend.output_tokens))
         .set(name::CALLS_WITHOUT_USAGE, (spend.calls_without_usage > 0).then_some(spend.calls_without_usage))
         .set(name::DETERMINISTIC, end.deterministic);
+    let Patches { plausible, wrong, timeout, uncompilable } = end.patches;
+    let patches = [("plausible", plausible), ("wrong", wrong), ("timeout", timeout), ("uncompilable", uncompilable)];
+    for (word, count) in patches.into_iter().filter(|(_, count)| *count > 0) {
+        draft.set(&format!("{}{word}", name::PATCHES_PREFIX), count);
+    }
     let failed = end.outcome == Outcome::Failed;
     let detail = match (failed, fault) {
         (true, Some(fault)) if !with_content && fault.may_quote => Some(format!("{}: {}", fault.actor, fault.kind)),

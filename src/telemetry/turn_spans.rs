@@ -15,6 +15,7 @@ use crate::{
     agents,
     conversation::ConversationHead,
     ids::{MessageId, span_id},
+    messages::{Intervention, Message},
     runtime::{BudgetKind, Finished, NoteValue, RoleSpec, TurnRecord},
 };
 
@@ -125,6 +126,7 @@ fn attempt_span(
         .set(name::GENERATION, turn.generation)
         .set(name::RECEIVED, turn.inbox.first().map(|message| message.kind().name()))
         .set(name::SAID, attempt.result.as_ref().ok().map(Vec::len))
+        .set(name::INTERVENTION, turn.inbox.iter().find_map(intervention))
         .set(name::REFUSED, attempt.log.refused.map(budget_name));
     if !turn.missing.is_empty() {
         draft.set(name::MISSING, turn.missing.iter().map(|actor| actor.0.clone()).collect::<Vec<_>>());
@@ -149,6 +151,13 @@ fn attempt_span(
         Ending::of_fault(fault, spoken.content).write(&mut draft);
     }
     draft.finish()
+}
+
+fn intervention(message: &Message) -> Option<&'static str> {
+    match message {
+        Message::Diagnosis(diagnosis) => diagnosis.intervention.map(Intervention::word),
+        _ => None,
+    }
 }
 
 fn budget_name(budget: BudgetKind) -> &'static str {

@@ -23,6 +23,9 @@ pub struct OtherEdge {
     pub to: String,
     /// What it carries.
     pub when: String,
+    /// What it does to what it carries.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub intervene: Option<String>,
 }
 
 /// A value that differs. `None` where one side has none.
@@ -69,8 +72,9 @@ impl fmt::Display for TopologyDiff {
             }
         }
         for (sign, edges) in [('-', &self.edges_removed), ('+', &self.edges_added)] {
-            for OtherEdge { from, to, when } in edges {
-                writeln!(f, "{sign} edge {from} -> {to} ({when})")?;
+            for OtherEdge { from, to, when, intervene } in edges {
+                let intervene = intervene.as_ref().map_or_else(String::new, |word| format!(", {word}"));
+                writeln!(f, "{sign} edge {from} -> {to} ({when}{intervene})")?;
             }
         }
         let shown = |value: &Option<Value>| value.as_ref().map_or_else(|| "nothing".to_owned(), Value::to_string);
@@ -141,6 +145,7 @@ fn edges_without(plan: &Plan, other: &Plan) -> Vec<OtherEdge> {
             from: plan.source_name(edge.from).to_owned(),
             to: plan.source_name(Source::Actor(edge.to)).to_owned(),
             when: edge.when.word().to_owned(),
+            intervene: edge.intervene.map(|intervene| intervene.word().to_owned()),
         });
         named.collect()
     };

@@ -7,9 +7,15 @@ use std::{
 
 use serde_json::Value;
 
-use crate::config::{ConfigPath, Located, Place, TextSource};
+use crate::{
+    config::{ConfigPath, Located, Place, TextSource},
+    messages::Intervention,
+};
 
 use super::When;
+
+/// The settings that `search.arity` is short for.
+const ARITY_SETTINGS: &[&str] = &["drafts", "beam_width", "repairs"];
 
 /// Values by the path of their key.
 #[derive(Clone, Debug, Default)]
@@ -88,6 +94,7 @@ pub(super) struct EdgeDraft {
     pub(super) from: Located<String>,
     pub(super) to: Located<String>,
     pub(super) when: Option<Located<When>>,
+    pub(super) intervene: Option<Located<Intervention>>,
 }
 
 impl EdgeDraft {
@@ -113,6 +120,11 @@ impl Draft {
     /// The model that an actor asks: its own, else that of the whole arrangement.
     pub(super) fn model_of<'a>(&'a self, actor: &'a ActorDraft) -> Option<&'a Located<Value>> {
         actor.values.get("model").or_else(|| self.values.get("model"))
+    }
+
+    /// The tree arity, where it is the value of this setting of an actor that sets none itself.
+    pub(super) fn arity_of(&self, setting: &str) -> Option<&Located<Value>> {
+        self.values.get("search.arity").filter(|_| ARITY_SETTINGS.contains(&setting))
     }
 
     /// A sampling parameter of an actor: its own, else that of the whole arrangement.

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::{Checked, Edge, Node, Plan, Source, When};
+use super::{Checked, Edge, ExplainedSetting, Node, Plan, SettingSource, Source, When};
+use crate::{agents::role, runtime::RoleEntry};
 
 /// A listing of the actors and, for each sender, of what it sends to whom; then the limits.
 pub fn text(checked: &Checked) -> String {
@@ -29,24 +30,27 @@ pub fn text(checked: &Checked) -> String {
         }
     }
     out.push_str("\nlimits\n");
-    for setting in checked.explain.iter().filter(|setting| is_limit(&setting.key, &setting.value)) {
+    for setting in checked.explain.iter().filter(|setting| is_limit(setting)) {
         let _ = writeln!(out, "  {} = {}", setting.key, setting.value);
     }
     out
 }
 
-/// What is drawn of an actor beside its name.
+/// What is drawn of an actor beside its name; settings only where they are not the role's own.
 fn traits(node: &Node) -> String {
     let mut traits = vec![format!("role {}", node.spec.name)];
     traits.extend(node.model.as_ref().map(|model| format!("model {model}")));
     traits.extend(node.gathers.then(|| "gathers a generation".to_owned()));
-    traits.extend(node.settings.iter().map(|(key, value)| format!("{key} = {value}")));
+    let defaults = role(node.spec.name).map(RoleEntry::default_settings).unwrap_or_default();
+    let own = node.settings.iter().filter(|(key, value)| defaults.get(*key) != Some(value));
+    traits.extend(own.map(|(key, value)| format!("{key} = {value}")));
     traits.join(", ")
 }
 
-fn is_limit(key: &str, value: &serde_json::Value) -> bool {
-    let shown = ["budget.", "run.", "search.", "stop.", "feedback."].iter().any(|section| key.starts_with(section));
-    shown && !(key.starts_with("budget.") && value.is_string())
+/// Settings of the whole arrangement that are not the defaults.
+fn is_limit(setting: &ExplainedSetting) -> bool {
+    let sections = ["budget.", "run.", "search.", "stop.", "feedback."];
+    setting.source != SettingSource::Default && sections.iter().any(|section| setting.key.starts_with(section))
 }
 
 fn leads_back(plan: &Plan, edge: &Edge) -> bool {
@@ -59,9 +63,13 @@ fn leads_back(plan: &Plan, edge: &Edge) -> bool {
 
 fn label(plan: &Plan, edge: &Edge) -> String {
     let kinds: Vec<&str> = plan.kinds(edge).iter().map(|kind| kind.name()).collect();
-    match edge.when {
-        When::Always => kinds.join(", "),
-        When::Failed | When::Passed => format!("{}, {}", kinds.join(", "), edge.when.word()),
+    let mut label = kinds.join(", ");
+    if edge.when != When::Always {
+        label = format!("{label}, {}", edge.when.word());
+    }
+    match edge.intervene {
+        Some(intervene) => format!("{label} [{}]", intervene.word()),
+        None => label,
     }
 }
 

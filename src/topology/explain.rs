@@ -7,7 +7,7 @@ use crate::config::{Located, Medium};
 
 use super::{
     Node, Plan, Source,
-    draft::{ActorDraft, Draft, EdgeDraft},
+    draft::{ActorDraft, Draft},
     schema::TOP_KEYS,
 };
 
@@ -67,6 +67,10 @@ pub(super) fn explain(draft: &Draft, plan: &Plan) -> Vec<ExplainedSetting> {
             "run.parallel_turns" if plan.budget.tokens.is_some() => {
                 (Some(json!(plan.parallel_turns)), SettingSource::Implied("budget.tokens".to_owned()))
             }
+            "search.barrier" => {
+                let waits = plan.search.barrier.then(|| json!("generation"));
+                (written.map(|it| it.value.clone()).or(waits), source_of(written))
+            }
             _ => (
                 written.map(|it| it.value.clone()).or_else(|| key.default.map(|default| default())),
                 source_of(written),
@@ -80,8 +84,11 @@ pub(super) fn explain(draft: &Draft, plan: &Plan) -> Vec<ExplainedSetting> {
         explain_actor(draft, actor, node, &mut add);
     }
     for (edge, written) in plan.edges.iter().zip(&draft.edges) {
-        let key = format!("edges.{} -> {}.when", plan.source_name(edge.from), plan.source_name(Source::Actor(edge.to)));
-        add(key, json!(edge.when.word()), edge_source(written));
+        let key = format!("edges.{} -> {}", plan.source_name(edge.from), plan.source_name(Source::Actor(edge.to)));
+        add(format!("{key}.when"), json!(edge.when.word()), edge_source(written.when.as_ref()));
+        if let Some(intervene) = edge.intervene {
+            add(format!("{key}.intervene"), json!(intervene.word()), edge_source(written.intervene.as_ref()));
+        }
     }
     listing
 }
@@ -114,12 +121,18 @@ fn explain_actor(draft: &Draft, actor: &ActorDraft, node: &Node, add: &mut impl 
     }
     for (name, value) in &node.settings {
         let path = format!("settings.{name}");
-        add(key(&path), value.clone(), source_of(actor.values.get(&path)));
+        let source = match actor.values.get(&path) {
+            None if draft.arity_of(name).is_some_and(|arity| arity.value == *value) => {
+                SettingSource::Implied("search.arity".to_owned())
+            }
+            written => source_of(written),
+        };
+        add(key(&path), value.clone(), source);
     }
 }
 
-fn edge_source(edge: &EdgeDraft) -> SettingSource {
-    edge.when.as_ref().map_or(SettingSource::Default, source_of_located)
+fn edge_source<T>(written: Option<&Located<T>>) -> SettingSource {
+    written.map_or(SettingSource::Default, source_of_located)
 }
 
 fn source_of(written: Option<&Located<Value>>) -> SettingSource {

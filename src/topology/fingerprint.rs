@@ -9,7 +9,8 @@ pub(super) fn fingerprint(plan: &Plan) -> String {
         "actors": plan.nodes.iter().map(actor).collect::<Vec<_>>(),
         "edges": plan.edges,
         "parallel_turns": plan.parallel_turns,
-        "parents": plan.parents,
+        "search": plan.search,
+        "stop": plan.stop,
         "budget": plan.budget,
         "feedback": plan.feedback,
     });

@@ -1,5 +1,8 @@
 //! Budgets and the other values of the whole arrangement.
 
+use std::num::NonZeroU32;
+
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::{
@@ -7,7 +10,7 @@ use crate::{
     domain::TimeoutPolicy,
 };
 
-use super::{BudgetLimits, Feedback, Parents, draft::Values, member::Member, schema};
+use super::{BudgetLimits, Feedback, Parents, Search, Stop, draft::Values, member::Member, schema};
 
 /// The value of a top-level key, or its default.
 fn effective(values: &Values, path: &str) -> Option<Value> {
@@ -39,18 +42,40 @@ pub(super) fn parallel_turns(values: &Values) -> u32 {
     if budget(values).tokens.is_some() { 1 } else { small(values, "run.parallel_turns").unwrap_or(u32::MAX) }
 }
 
-/// Which program is repaired next.
-pub(super) fn parents(values: &Values) -> Parents {
-    match effective(values, "search.parents").as_ref().and_then(Value::as_str) {
-        Some("best") => Parents::Best,
-        _ => Parents::Last,
+/// A value that is one of a list of words.
+fn word<T: DeserializeOwned + Default>(values: &Values, path: &str) -> T {
+    effective(values, path).and_then(|value| serde_json::from_value(value).ok()).unwrap_or_default()
+}
+
+/// How it searches; `drafting` is whether somebody writes first drafts, `ranked` whether a ranker chooses the parents.
+pub(super) fn search(values: &Values, drafting: bool, ranked: bool) -> Search {
+    let parents: Parents = word(values, "search.parents");
+    let widths: Vec<u32> = word(values, "search.widths");
+    let barrier = match values.text("search.barrier") {
+        Some(barrier) => barrier == "generation",
+        None => !ranked && (parents != Parents::Beam || !widths.is_empty()),
+    };
+    Search {
+        parents,
+        barrier,
+        child_order: word(values, "search.child_order"),
+        duplicates: word(values, "search.duplicates"),
+        widths,
+        first_round: u32::from(!drafting),
     }
+}
+
+/// What ends it.
+pub(super) fn stop(values: &Values) -> Stop {
+    let no_improvement = small(values, "stop.no_improvement").and_then(NonZeroU32::new);
+    Stop { on: word(values, "stop.on"), no_improvement }
 }
 
 /// How tests feed back.
 pub(super) fn feedback(values: &Values) -> Feedback {
     let timeouts = small(values, "feedback.timeouts").map_or(TimeoutPolicy::All, TimeoutPolicy::After);
-    Feedback { timeouts, test_cpu_ms: count(values, "feedback.test_cpu_ms") }
+    let faulty_lines = values.text("feedback.faulty_lines") != Some("hidden");
+    Feedback { timeouts, test_cpu_ms: count(values, "feedback.test_cpu_ms"), faulty_lines }
 }
 
 /// Budgets that cannot be kept are mistakes.

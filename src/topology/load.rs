@@ -5,7 +5,7 @@ use crate::{
 };
 
 use super::{
-    Edge, ExplainedSetting, Overrides, Plan, TopologyRef,
+    Edge, ExplainedSetting, Overrides, Plan, Search, TopologyRef,
     draft::Draft,
     explain::explain,
     fingerprint::fingerprint,
@@ -77,11 +77,14 @@ fn resolve(draft: &Draft, capabilities: &dyn Fn(&str) -> Option<Capabilities>, m
         nodes: nodes.collect(),
         edges,
         parallel_turns: limits::parallel_turns(&draft.values),
-        parents: limits::parents(&draft.values),
+        search: Search::default(),
+        stop: limits::stop(&draft.values),
         budget: limits::budget(&draft.values),
         feedback: limits::feedback(&draft.values),
         hash: String::new(),
     };
+    let drafting = plan.drafting().next().is_some();
+    plan.search = limits::search(&draft.values, drafting, plan.ranker().is_some());
     plan.hash = fingerprint(&plan);
     plan
 }

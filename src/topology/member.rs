@@ -1,6 +1,6 @@
 //! One actor: its role, settings, prompts, model and parameters.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
@@ -110,6 +110,7 @@ impl Looking<'_, '_> {
             requires,
             exclusive: model.as_ref().is_some_and(|model| model.capabilities.avoids_repeats)
                 && spec.accepts.iter().any(writes),
+            shares: self.shares(&slots),
             slots,
             settings,
             rank: 0,
@@ -120,6 +121,11 @@ impl Looking<'_, '_> {
     fn settings(&mut self, entry: &'static RoleEntry) -> Map<String, Value> {
         let spec = entry.spec;
         let mut settings = entry.default_settings();
+        for key in spec.settings {
+            if let Some(arity) = self.draft.arity_of(key.name) {
+                settings.insert(key.name.to_owned(), arity.value.clone());
+            }
+        }
         for (name, written) in self.actor.values.below("settings") {
             let path = format!("settings.{name}");
             let Some(key) = spec.settings.iter().find(|key| key.name == name) else {
@@ -151,6 +157,19 @@ impl Looking<'_, '_> {
             }
         }
         settings
+    }
+
+    /// Under a schedule of widths, the kinds on which a writer has no number of its own.
+    fn shares(&self, slots: &BTreeMap<Kind, Slots>) -> BTreeSet<Kind> {
+        let scheduled = self.draft.values.get("search.widths").and_then(|it| it.value.as_array());
+        let own = |setting: &str| {
+            self.actor.values.mentions(&format!("settings.{setting}")) || self.draft.arity_of(setting).is_some()
+        };
+        let shares = |kind: &Kind| !own(if *kind == Kind::Task { "drafts" } else { "repairs" });
+        match scheduled {
+            Some(widths) if !widths.is_empty() => slots.keys().copied().filter(shares).collect(),
+            _ => BTreeSet::new(),
+        }
     }
 
     fn model(&mut self, asks: bool, capabilities: &dyn Fn(&str) -> Option<Capabilities>) -> Option<Model> {

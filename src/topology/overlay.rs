@@ -84,6 +84,8 @@ fn lay(mut base: Draft, sheet: Sheet, mistakes: &mut Vec<Mistake>) -> Draft {
     for actor in over.actors {
         lay_actor(&mut base.actors, actor);
     }
+    // An edge of the overlay between the same two takes the place of the base's.
+    base.edges.retain(|edge| !over.edges.iter().any(|other| other.joins_as(edge)));
     base.edges.extend(over.edges);
     Draft { path: over.path, source: over.source, ..base }
 }

@@ -1,4 +1,7 @@
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -6,9 +9,11 @@ use crate::{
     domain::{Slots, TimeoutPolicy},
     ids::ActorName,
     llm::Parameters,
-    messages::Kind,
+    messages::{Intervention, Kind},
     runtime::RoleSpec,
 };
+
+use super::{Search, Stop};
 
 /// Which judged messages an edge carries. Messages that are not judged pass in every case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,6 +75,8 @@ pub struct Edge {
     pub to: usize,
     /// What it carries.
     pub when: When,
+    /// What it does to what it carries.
+    pub intervene: Option<Intervention>,
 }
 
 /// Whether a gathering actor may go on when one of its sources stayed silent.
@@ -81,17 +88,6 @@ pub enum Requires {
     Any,
     /// A silent source ends the conversation as `starved_join`.
     All,
-}
-
-/// Which report is handed to a role that diagnoses or writes, in arrangements without a ranker.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Parents {
-    /// The one that was just made.
-    #[default]
-    Last,
-    /// The best so far: highest visible score, earliest on ties, the starter included.
-    Best,
 }
 
 /// A prompt of an actor: its reference as written, and its text.
@@ -124,6 +120,8 @@ pub struct Node {
     pub requires: Requires,
     /// Programs that a turn wants to write, by the kind received.
     pub slots: BTreeMap<Kind, Slots>,
+    /// The kinds on which it writes a share of the round's width, since the file gives it no number of its own.
+    pub shares: BTreeSet<Kind>,
     /// Turns that write programs take place one after the other (see `ChatModel::avoids_repeats`).
     pub exclusive: bool,
     /// Place in the order in which waiting gathers go: topological without the edges that lead back, then by first
@@ -153,6 +151,8 @@ pub struct Feedback {
     pub timeouts: TimeoutPolicy,
     /// CPU limit of one test in ms, where the file sets one.
     pub test_cpu_ms: Option<u64>,
+    /// Whether prompts mark the lines that the task says are faulty.
+    pub faulty_lines: bool,
 }
 
 /// An arrangement that was found right. The ledger runs it; `topology show` draws it.
@@ -166,8 +166,10 @@ pub struct Plan {
     pub edges: Vec<Edge>,
     /// How many turns of one conversation may be under way; `u32::MAX` for unlimited.
     pub parallel_turns: u32,
-    /// Which parents repair starts from without a ranker.
-    pub parents: Parents,
+    /// How it searches.
+    pub search: Search,
+    /// What ends it.
+    pub stop: Stop,
     /// Budgets.
     pub budget: BudgetLimits,
     /// Feedback.
@@ -185,18 +187,54 @@ impl Plan {
         indices.into_iter()
     }
 
+    /// The first actor that chooses among judged programs, by index.
+    pub fn ranker(&self) -> Option<usize> {
+        self.nodes.iter().position(|node| node.spec.chooses())
+    }
+
+    /// Whether rewards say which program is the best: a critic takes part.
+    pub fn rewards(&self) -> bool {
+        self.nodes.iter().any(|node| node.spec.assesses())
+    }
+
     /// The edges that begin at `from`, in the order of the file.
     pub fn edges_from(&self, from: Source) -> impl Iterator<Item = &Edge> {
         self.edges.iter().filter(move |edge| edge.from == from)
     }
 
-    /// The kinds of messages that an edge carries.
+    /// The kinds of messages that an edge carries. An actor that says again what it takes says only what it is sent.
     pub fn kinds(&self, edge: &Edge) -> Vec<Kind> {
-        let spec = |index: usize| self.nodes.get(index).map(|node| node.spec);
-        match (edge.from, spec(edge.to)) {
-            (_, None) => Vec::new(),
-            (Source::Task, Some(to)) => kinds_carried(None, to),
-            (Source::Actor(from), Some(to)) => spec(from).map_or_else(Vec::new, |from| kinds_carried(Some(from), to)),
+        let Some(to) = self.nodes.get(edge.to).map(|node| node.spec) else { return Vec::new() };
+        match edge.from {
+            Source::Task => kinds_carried(None, to),
+            Source::Actor(from) => {
+                let said = self.said().get(from).cloned().unwrap_or_default();
+                said.into_iter().filter(|kind| to.accepts.contains(kind)).collect()
+            }
+        }
+    }
+
+    /// What each actor can come to say.
+    fn said(&self) -> Vec<BTreeSet<Kind>> {
+        let own = |node: &Node| -> BTreeSet<Kind> {
+            node.spec.emits.iter().copied().filter(|kind| !node.spec.accepts.contains(kind)).collect()
+        };
+        let mut said: Vec<BTreeSet<Kind>> = self.nodes.iter().map(own).collect();
+        // What an edge brings to an actor that passes it on is said again; nothing is ever unsaid, so this ends.
+        loop {
+            let before = said.clone();
+            for edge in &self.edges {
+                let Some(to) = self.nodes.get(edge.to) else { continue };
+                let brought: BTreeSet<Kind> = match edge.from {
+                    Source::Task => kinds_carried(None, to.spec).into_iter().collect(),
+                    Source::Actor(from) => said.get(from).cloned().unwrap_or_default(),
+                };
+                let again = |kind: &Kind| to.spec.accepts.contains(kind) && to.spec.emits.contains(kind);
+                said[edge.to].extend(brought.into_iter().filter(again));
+            }
+            if said == before {
+                return said;
+            }
         }
     }
 
@@ -206,6 +244,14 @@ impl Plan {
             Source::Task => TASK,
             Source::Actor(index) => self.nodes.get(index).map_or("", |node| node.name.0.as_str()),
         }
+    }
+
+    /// The edges that change what they carry, in words.
+    pub fn interventions(&self) -> Vec<String> {
+        let named = self.edges.iter().filter_map(|edge| edge.intervene.map(|intervene| (edge, intervene.word())));
+        let (from, to) =
+            (|edge: &Edge| self.source_name(edge.from), |edge: &Edge| self.source_name(Source::Actor(edge.to)));
+        named.map(|(edge, word)| format!("{} -> {}: {word}", from(edge), to(edge))).collect()
     }
 
     /// The index of the actor with this name.

@@ -1,12 +1,16 @@
 //! From a document to a [`Sheet`]: every key is known, every value of the right type, or it is a mistake.
 
-use crate::config::{ConfigPath, Content, Document, Field, Item, Located, Mistake, Place, quoted};
+use crate::{
+    config::{ConfigPath, Content, Document, Field, Item, Located, Mistake, Place, quoted},
+    messages::Intervention,
+};
 
 use super::{
     When,
     draft::{ActorDraft, Draft, EdgeDraft, Sheet, Values},
     schema::{
-        ACTOR_KEYS, ACTOR_TABLES, EDGE_KEYS, Form, Key, TOP_KEYS, TOP_SHAPES, WHEN, find, is_section, names_below,
+        ACTOR_KEYS, ACTOR_TABLES, EDGE_KEYS, Form, INTERVENE, Key, TOP_KEYS, TOP_SHAPES, WHEN, find, is_section,
+        names_below,
     },
     unknown::unknown_key,
 };
@@ -213,13 +217,16 @@ impl Reader<'_> {
                 return Vec::new();
             }
         };
-        let (mut from, mut to, mut when) = (None, Vec::new(), None);
+        let (mut from, mut to, mut when, mut intervene) = (None, Vec::new(), None, None);
         for field in fields {
             let path = joined(shown, &field.key.value);
             match field.key.value.as_str() {
                 "from" => from = self.text(&field.item, &path),
                 "to" => to = self.names(&field.item, &path),
-                "when" if known.contains(&"when") => when = self.when(&field.item, &path),
+                "when" if known.contains(&"when") => when = self.choice(&field.item, &path, WHEN, When::from_word),
+                "intervene" if known.contains(&"intervene") => {
+                    intervene = self.choice(&field.item, &path, INTERVENE, Intervention::from_word);
+                }
                 name => self.mistakes.push(unknown_key(name, &field.key.place, shown, known)),
             }
         }
@@ -233,18 +240,26 @@ impl Reader<'_> {
             self.sheet.draft.whole = false;
             return Vec::new();
         };
-        to.into_iter().map(|to| EdgeDraft { from: from.clone(), to, when: when.clone() }).collect()
+        to.into_iter()
+            .map(|to| EdgeDraft { from: from.clone(), to, when: when.clone(), intervene: intervene.clone() })
+            .collect()
     }
 
-    fn when(&mut self, item: &Item, path: &str) -> Option<Located<When>> {
-        let text = match &item.content {
-            Content::Scalar(value) => value.as_str().and_then(When::from_word),
+    fn choice<T>(
+        &mut self,
+        item: &Item,
+        path: &str,
+        form: Form,
+        from_word: fn(&str) -> Option<T>,
+    ) -> Option<Located<T>> {
+        let chosen = match &item.content {
+            Content::Scalar(value) => value.as_str().and_then(from_word),
             _ => None,
         };
-        if text.is_none() {
-            self.mistakes.push(item.must_be(path, &WHEN.words()));
+        if chosen.is_none() {
+            self.mistakes.push(item.must_be(path, &form.words()));
         }
-        text.map(|when| Located::new(when, item.place.clone()))
+        chosen.map(|chosen| Located::new(chosen, item.place.clone()))
     }
 
     fn text(&mut self, item: &Item, path: &str) -> Option<Located<String>> {
@@ -289,10 +304,13 @@ impl Reader<'_> {
 
 /// The element of an array of strings that is none, else the value itself.
 fn culprit(item: &Item, form: Form) -> &Item {
-    match &item.content {
-        Content::Array(items) if form == Form::Texts => {
-            let is_text = |item: &&Item| matches!(&item.content, Content::Scalar(value) if value.is_string());
-            items.iter().find(|item| !is_text(item)).unwrap_or(item)
+    match (&item.content, form) {
+        (Content::Array(items), Form::Texts | Form::Wholes { .. }) => {
+            let alone = |item: &Item| match &item.content {
+                Content::Scalar(value) => form.accepts(&serde_json::Value::Array(vec![value.clone()])),
+                _ => false,
+            };
+            items.iter().find(|item| !alone(item)).unwrap_or(item)
         }
         _ => item,
     }

@@ -10,6 +10,11 @@ pub enum Form {
     Text,
     /// An array of strings.
     Texts,
+    /// An array of whole numbers from 1 to `most`.
+    Wholes {
+        /// The largest.
+        most: u64,
+    },
     /// A whole number from `least` to `most`.
     Whole {
         /// The smallest.
@@ -48,6 +53,9 @@ impl Form {
         match self {
             Self::Text => value.as_str().is_some_and(|text| !text.trim().is_empty()),
             Self::Texts => value.as_array().is_some_and(|items| items.iter().all(Value::is_string)),
+            Self::Wholes { most } => value.as_array().is_some_and(|items| {
+                items.iter().all(|item| item.as_u64().is_some_and(|number| (1..=most).contains(&number)))
+            }),
             Self::Whole { least, most } => whole(least, most),
             Self::WholeOr { least, most, word } => whole(least, most) || value.as_str() == Some(word),
             Self::Number { most } => number(most),
@@ -65,6 +73,7 @@ impl Form {
         match self {
             Self::Text => "a string that is not empty".to_owned(),
             Self::Texts => "an array of strings".to_owned(),
+            Self::Wholes { .. } => "an array of whole numbers from 1".to_owned(),
             Self::Whole { least, most } => whole(least, most),
             Self::WholeOr { least, most, word } => format!("{} or \"{word}\"", whole(least, most)),
             Self::Number { most } if most == f64::MAX => "a number from 0".to_owned(),
@@ -141,9 +150,37 @@ pub const TOP_KEYS: &[Key] = &[
     with_default("budget.generations", COUNT, unlimited, "rounds after the first drafts"),
     with_default(
         "search.parents",
-        Form::Choice(&["last", "best"]),
-        || json!("last"),
-        "without a ranker: the program to repair is the one just judged, or the best so far",
+        Form::Choice(&["beam", "last", "best", "failing", "random"]),
+        || json!("beam"),
+        "the programs that are repaired next: those that the edges bring, the round's last, the best so far, every failing one of the round, or a random one so far",
+    ),
+    key(
+        "search.arity",
+        Form::Whole { least: 1, most: SMALL },
+        "`drafts`, `beam_width` and `repairs` of every actor that sets none itself",
+    ),
+    with_default(
+        "search.widths",
+        Form::Wholes { most: SMALL },
+        || json!([]),
+        "programs written in each round, as `[4, 3, 3]`; its end ends the conversation",
+    ),
+    key(
+        "search.barrier",
+        Form::Choice(&["generation", "none"]),
+        "without a ranker: whether a round begins when the one before it is over, or with each report",
+    ),
+    with_default(
+        "search.child_order",
+        Form::Choice(&["parent_major", "round_robin"]),
+        || json!("parent_major"),
+        "the order in which children are written: parent by parent, or one of each parent in turn",
+    ),
+    with_default(
+        "search.duplicates",
+        Form::Choice(&["count", "skip"]),
+        || json!("count"),
+        "whether a program whose text was there before is executed again; it is spent in either case",
     ),
     with_default(
         "run.parallel_turns",
@@ -163,10 +200,22 @@ pub const TOP_KEYS: &[Key] = &[
         "CPU time of one test in ms; the task's where absent",
     ),
     with_default(
+        "feedback.faulty_lines",
+        Form::Choice(&["marked", "hidden"]),
+        || json!("marked"),
+        "whether prompts mark the lines that the task says are faulty",
+    ),
+    with_default(
         "stop.on",
-        Form::Choice(&["solved"]),
+        Form::Choice(&["solved", "budget"]),
         || json!("solved"),
-        "what ends a conversation before its budget",
+        "whether a program that passes ends the conversation, or only its budget does",
+    ),
+    with_default(
+        "stop.no_improvement",
+        Form::WholeOr { least: 1, most: SMALL, word: "never" },
+        || json!("never"),
+        "rounds without a better program after which the conversation ends",
     ),
 ];
 
@@ -195,10 +244,13 @@ pub const TOP_SHAPES: &[&str] = &["extends", "actors", "edges", "remove_actors",
 pub const ACTOR_TABLES: &[&str] = &["prompts", "settings"];
 
 /// The keys of one edge.
-pub const EDGE_KEYS: &[&str] = &["from", "to", "when"];
+pub const EDGE_KEYS: &[&str] = &["from", "to", "when", "intervene"];
 
 /// The form of `when`.
 pub const WHEN: Form = Form::Choice(&["always", "failed", "passed"]);
+
+/// The form of `intervene`.
+pub const INTERVENE: Form = Form::Choice(&["drop", "blank", "shuffle", "oracle"]);
 
 /// The paths of all keys that hold one value: of the top level, and of actors below `actors.NAME`.
 pub fn known_keys() -> impl Iterator<Item = &'static str> {

@@ -57,17 +57,14 @@ impl Shape<'_> {
 
     /// A ranker chooses the parents; `search.parents` would overrule it.
     fn parents_of_a_beam(&self, mistakes: &mut Vec<Mistake>) {
-        let is_filter = |spec: &RoleSpec| spec.gathers && spec.accepts.iter().any(|kind| spec.emits.contains(kind));
-        let ranker = (0..self.members.len()).find(|index| self.spec(*index).is_some_and(is_filter));
-        if let (Some(index), Some(parents)) = (ranker, self.draft.values.get("search.parents"))
-            && parents.value.as_str() != Some("last")
-        {
-            let name = self.members.get(index).map(|member| member.draft.name.value.as_str()).unwrap_or_default();
-            let message = format!(
-                "`search.parents` is for arrangements without a ranker: here {} chooses the parents",
-                quoted(name)
-            );
-            mistakes.push(Mistake::at(&parents.place, message).hint("remove it, or remove the ranker"));
+        let Some(index) = self.indices().find(|index| self.spec(*index).is_some_and(RoleSpec::chooses)) else { return };
+        for (key, right) in [("search.parents", "beam"), ("search.barrier", "generation")] {
+            let Some(written) = self.draft.values.get(key).filter(|it| it.value.as_str() != Some(right)) else {
+                continue;
+            };
+            let message =
+                format!("`{key}` is for arrangements without a ranker: here {} chooses the parents", self.name(index));
+            mistakes.push(Mistake::at(&written.place, message).hint("remove it, or remove the ranker"));
         }
     }
 
@@ -159,12 +156,16 @@ impl Shape<'_> {
             mistakes.push(Mistake::at(&self.back_place(from, to), message).hint("such a circle would never end"));
         }
         let ended = ["programs", "model_calls", "tokens", "generations"].iter().any(|key| self.limits(key));
-        if ended {
+        let widths = self.draft.values.get("search.widths").and_then(|written| written.value.as_array());
+        if ended || widths.is_some_and(|widths| !widths.is_empty()) {
             return;
         }
         if let Some(&(from, to)) = graph.back_edges().first() {
             let message = format!("no budget ends the circle {}", self.circle(&graph, from, to));
-            mistakes.push(Mistake::at(&self.back_place(from, to), message).hint(format!("set {ENDS} in `[budget]`")));
+            mistakes.push(
+                Mistake::at(&self.back_place(from, to), message)
+                    .hint(format!("set {ENDS} in `[budget]`, or `search.widths`")),
+            );
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::{
     config::{Located, Mistake, did_you_mean, listed, quoted},
-    messages::Kind,
+    messages::{Intervention, Kind},
     runtime::RoleSpec,
 };
 
@@ -47,7 +47,8 @@ pub(super) fn wires<'d>(
         }
         let kinds = carried(from, to, edge, members, mistakes);
         let when = when(from, to, edge, &kinds, members, mistakes);
-        wires.push(Wire { edge: Edge { from, to, when }, kinds, draft: edge });
+        let intervene = intervene(from, edge, &kinds, mistakes);
+        wires.push(Wire { edge: Edge { from, to, when, intervene }, kinds, draft: edge });
     }
     (wires, all_known)
 }
@@ -147,6 +148,23 @@ fn when(
             if opens { When::Failed } else { When::Always }
         }
     }
+}
+
+/// Only words can be taken out or exchanged; everything that an actor says can be dropped.
+fn intervene(from: Source, edge: &EdgeDraft, kinds: &[Kind], mistakes: &mut Vec<Mistake>) -> Option<Intervention> {
+    let written = edge.intervene.as_ref()?;
+    let word = written.value.word();
+    if from == Source::Task {
+        let message = format!("`intervene = \"{word}\"` has no use on an edge from `task`");
+        mistakes.push(Mistake::at(&written.place, message).hint("remove the edge"));
+    } else if written.value != Intervention::Drop && kinds.iter().any(|kind| *kind != Kind::Diagnosis) {
+        let message = format!(
+            "`intervene = \"{word}\"` is for edges that carry Diagnosis alone, and this one carries {}",
+            kinds_listed(kinds)
+        );
+        mistakes.push(Mistake::at(&written.place, message).hint("\"drop\" is for every edge"));
+    }
+    Some(written.value)
 }
 
 fn kinds_listed(kinds: &[Kind]) -> String {

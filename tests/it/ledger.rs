@@ -13,7 +13,7 @@ use rolecall::{
     ids::{MessageId, Seq},
     messages::{Kind, Message},
     runtime::{BudgetKind, Fault, Finished, TurnLog, TurnRecord},
-    topology::{BudgetLimits, Parents, Plan, Requires},
+    topology::{BudgetLimits, ChildOrder, Duplicates, Parents, Plan, Requires, Search, StopOn},
 };
 use serde_json::json;
 
@@ -129,7 +129,7 @@ fn arrangement(which: u8, arity: u32, parallel_turns: u32, programs: u32) -> Arc
         2 => mixed(arity, parallel_turns, programs),
         3 => {
             let mut plan = chain(arity, parallel_turns, programs);
-            plan.parents = Parents::Best;
+            plan.search.parents = Parents::Best;
             plan
         }
         4 => {
@@ -139,6 +139,8 @@ fn arrangement(which: u8, arity: u32, parallel_turns: u32, programs: u32) -> Arc
             plan
         }
         5 => resample(parallel_turns, programs),
+        // The other searches, each with its own rule for the parents.
+        7.. => searching(which, arity, parallel_turns, programs),
         _ => {
             let mut plan = seidr(arity, parallel_turns, programs);
             plan.budget.model_calls = Some(25);
@@ -148,6 +150,21 @@ fn arrangement(which: u8, arity: u32, parallel_turns: u32, programs: u32) -> Arc
     };
     plan.name = format!("arrangement {which}");
     Arc::new(plan)
+}
+
+fn searching(which: u8, arity: u32, parallel_turns: u32, programs: u32) -> Plan {
+    let mut plan = chain(arity, parallel_turns, programs);
+    let parents = [Parents::Last, Parents::Best, Parents::Failing, Parents::Random][usize::from(which % 4)];
+    let in_turn = which.is_multiple_of(2);
+    plan.search = Search {
+        parents,
+        barrier: which < 11 || parents == Parents::Last,
+        child_order: if in_turn { ChildOrder::RoundRobin } else { ChildOrder::ParentMajor },
+        duplicates: if which.is_multiple_of(3) { Duplicates::Skip } else { Duplicates::Count },
+        ..Search::default()
+    };
+    plan.stop.on = if which.is_multiple_of(3) { StopOn::Budget } else { StopOn::Solved };
+    plan
 }
 
 fn resample(parallel_turns: u32, programs: u32) -> Plan {
@@ -167,7 +184,7 @@ proptest! {
 
     #[test]
     fn any_order_panics_and_kills_give_the_reference_log(
-        which in 0u8..7,
+        which in 0u8..15,
         arity in prop::sample::select(vec![1u32, 2, 4, 10]),
         parallel_turns in prop::sample::select(vec![1u32, 4, u32::MAX]),
         with_starter: bool,
@@ -189,7 +206,7 @@ proptest! {
 
     #[test]
     fn a_budget_of_programs_is_exact(
-        which in 0u8..6,
+        which in prop::sample::select(vec![0u8, 1, 2, 3, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14]),
         arity in 1u32..12,
         parallel_turns in prop::sample::select(vec![1u32, 4, u32::MAX]),
         programs in 1u32..80,
@@ -294,6 +311,7 @@ fn a_starved_join_is_a_named_outcome_and_a_silent_source_is_listed() {
             from: rolecall::topology::Source::Actor(5),
             to: 2,
             when: rolecall::topology::When::Always,
+            intervene: None,
         });
         plan.nodes[2].requires = requires;
         let run = converse(&Arc::new(plan), None, 3, 1, Weather::Calm);

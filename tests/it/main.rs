@@ -20,6 +20,7 @@ mod sandbox_groups;
 mod sandbox_protocol;
 mod sandbox_references;
 mod sandbox_users;
+mod searching;
 mod secrecy;
 mod stage;
 mod support;

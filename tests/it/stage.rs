@@ -118,6 +118,7 @@ pub fn company(plan: Plan, model: Arc<dyn ChatModel>, sandbox: Arc<dyn Sandbox>,
         journal: Arc::new(MemoryJournal::default()),
         watch,
         observer: Arc::new(Notebook::default()),
+        placebos: Arc::default(),
     })
 }
 

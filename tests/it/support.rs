@@ -13,7 +13,7 @@ use rolecall::{
     messages::{
         Candidate, Diagnosis, DiagnosisForm, DiagnosisSource, ExecutionReport, Kind, Message, Origin, TaskMessage,
     },
-    topology::{BudgetLimits, Edge, Feedback, Node, Parents, Plan, Requires, Source, When},
+    topology::{BudgetLimits, Duplicates, Edge, Feedback, Node, Plan, Requires, Search, Source, Stop, When},
 };
 use serde_json::{Value, json};
 
@@ -36,6 +36,7 @@ pub fn node(name: &str, role: &str, settings: Value) -> Node {
         gathers: entry.spec.gathers,
         requires: Requires::Any,
         slots,
+        shares: Default::default(),
         exclusive: false,
         rank: 0,
     }
@@ -50,7 +51,7 @@ pub fn plan(nodes: Vec<Node>, edges: &[(&str, &str)], parallel_turns: u32, budge
             let to = index(to);
             let accepts_judged = nodes[to].spec.opens_generation(Kind::ExecutionReport);
             let from = if *from == "task" { Source::Task } else { Source::Actor(index(from)) };
-            Edge { from, to, when: if accepts_judged { When::Failed } else { When::Always } }
+            Edge { from, to, when: if accepts_judged { When::Failed } else { When::Always }, intervene: None }
         })
         .collect();
     let mut plan = Plan {
@@ -58,9 +59,10 @@ pub fn plan(nodes: Vec<Node>, edges: &[(&str, &str)], parallel_turns: u32, budge
         nodes,
         edges,
         parallel_turns,
-        parents: Parents::Last,
+        search: Search::default(),
+        stop: Stop::default(),
         budget,
-        feedback: Feedback { timeouts: TimeoutPolicy::After(1), test_cpu_ms: None },
+        feedback: Feedback { timeouts: TimeoutPolicy::After(1), test_cpu_ms: None, faulty_lines: true },
         hash: String::new(),
     };
     for (rank, node) in plan.nodes.iter_mut().enumerate() {
@@ -96,7 +98,7 @@ pub fn seidr(arity: u32, parallel_turns: u32, programs: u32) -> Plan {
 pub fn chain(arity: u32, parallel_turns: u32, programs: u32) -> Plan {
     let mut plan = seidr(arity, parallel_turns, programs);
     plan.edges.retain(|edge| edge.to != 2 && edge.from != Source::Actor(2));
-    plan.edges.push(Edge { from: Source::Actor(1), to: 3, when: When::Failed });
+    plan.edges.push(Edge { from: Source::Actor(1), to: 3, when: When::Failed, intervene: None });
     plan
 }
 
@@ -106,8 +108,8 @@ pub fn mixed(arity: u32, parallel_turns: u32, programs: u32) -> Plan {
     let mut teacher = node("teacher", "teacher", json!({}));
     teacher.rank = 9;
     plan.nodes.push(teacher);
-    plan.edges.push(Edge { from: Source::Actor(1), to: 5, when: When::Failed });
-    plan.edges.push(Edge { from: Source::Actor(5), to: 4, when: When::Always });
+    plan.edges.push(Edge { from: Source::Actor(1), to: 5, when: When::Failed, intervene: None });
+    plan.edges.push(Edge { from: Source::Actor(5), to: 4, when: When::Always, intervene: None });
     plan
 }
 
@@ -145,7 +147,13 @@ pub fn opening(task: Task) -> Opening {
             note: None,
         })
     });
-    Opening { task: Arc::new(TaskMessage { task: Arc::new(task), starter: starter.clone() }), starter }
+    Opening {
+        task: Arc::new(TaskMessage { task: Arc::new(task), starter: starter.clone() }),
+        starter,
+        seed: 1,
+        reference: None,
+        placebos: Arc::default(),
+    }
 }
 
 /// A judgement with these test verdicts.
@@ -197,7 +205,9 @@ pub fn made_up_turn(plan: &Plan, delivery: &Delivery, seed: u64) -> Vec<Message>
                 if dice.is_multiple_of(5) { delivery.allowance.programs / 2 } else { delivery.allowance.programs };
             (0..written as usize)
                 .map(|index| {
-                    let text = format!("{:x}", mix(dice, index as u64));
+                    // Few texts where duplicates are told apart, so that there are some.
+                    let many = if plan.search.duplicates == Duplicates::Skip { 40 } else { u64::MAX };
+                    let text = format!("{:x}", mix(dice, index as u64) % many);
                     Message::Candidate(Arc::new(Candidate {
                         id: id(index),
                         program: Some(Arc::new(Program::new(Language::Python, text))),
@@ -213,11 +223,14 @@ pub fn made_up_turn(plan: &Plan, delivery: &Delivery, seed: u64) -> Vec<Message>
             let hash = candidate.program.as_ref().unwrap().hash();
             let dice = mix(seed, u64::from_str_radix(&hash.0[..15], 16).unwrap());
             let passed: Vec<bool> = (0..10).map(|test| !mix(dice, test).is_multiple_of(4)).collect();
+            let skips = plan.search.duplicates == Duplicates::Skip;
+            let twin = delivery.history.twin_of(candidate).and_then(|twin| delivery.history.report_of(twin));
+            let twin = twin.filter(|_| skips);
             vec![Message::ExecutionReport(Arc::new(ExecutionReport {
                 id: id(0),
                 candidate: candidate.clone(),
+                duplicate_of: twin.as_ref().map(|twin| twin.candidate.id),
                 judgement: Arc::new(judgement(&passed)),
-                duplicate_of: None,
             }))]
         }
         ("ranker", _) => {

@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
 use crate::{
-    conversation::{Outcome, StopReason},
-    domain::Spend,
+    conversation::{Outcome, Placebo, StopReason},
+    domain::{Patches, Program, Spend},
     ids::{Generation, MessageId, Seq},
     messages::{Candidate, ExecutionReport, Message, TaskMessage},
     runtime::{Allowance, Finished, History, TurnRecord},
@@ -15,6 +15,12 @@ pub struct Opening {
     pub task: Arc<TaskMessage>,
     /// The starter, for the executor.
     pub starter: Option<Arc<Candidate>>,
+    /// What the ledger's own random choices are keyed by.
+    pub seed: u64,
+    /// A right program, for edges with `intervene = "oracle"`. No role sees it elsewhere.
+    pub reference: Option<Arc<Program>>,
+    /// Diagnoses of other tasks, for edges with `intervene = "shuffle"`.
+    pub placebos: Arc<[Placebo]>,
 }
 
 /// What happens to a ledger.
@@ -72,8 +78,10 @@ pub struct Ending {
     pub best: Option<Arc<ExecutionReport>>,
     /// Whether the starter passed the feedback tests.
     pub starter_passed: bool,
-    /// Number of the program that passed the feedback tests.
+    /// Number of the first program that passed the feedback tests.
     pub programs_to_solve: Option<u32>,
+    /// The programs of roles by what the tests said.
+    pub patches: Patches,
     /// What was spent.
     pub spend: Spend,
     /// Whether the sandbox failed.

@@ -8,8 +8,11 @@
 
 mod events;
 mod gather;
+mod interventions;
+mod judging;
 mod permit;
 mod retire;
+mod rounds;
 mod state;
 
 pub use events::{Command, Delivery, Ending, Event, Opening};

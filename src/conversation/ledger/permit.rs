@@ -5,13 +5,13 @@ use super::{
     state::{Done, Queued, Running},
 };
 use crate::{
-    budget::Grant,
+    budget::{Grant, Meter},
     conversation::Outcome,
     domain::Slots,
-    ids::MessageId,
+    ids::{Generation, MessageId, Seq},
     messages::{Kind, Message},
     runtime::Allowance,
-    topology::Parents,
+    topology::{Duplicates, Parents},
 };
 
 /// Whether the turn at the front of the queue may start.
@@ -74,9 +74,13 @@ impl Ledger {
         let Some(kind) = front.inbox.first().map(Message::kind) else { return Permit::Skip };
         let asks = self.most_calls.get(&(front.to, kind));
         // A diagnosis is of no use when no program can follow.
-        let in_vain = node.spec.emits.contains(&Kind::Diagnosis) && self.programs.is_exhausted();
+        let spent = self.programs.is_exhausted() || self.widths.get(&front.generation).is_some_and(Meter::is_exhausted);
+        let in_vain = node.spec.emits.contains(&Kind::Diagnosis) && spent;
         if (asks.is_some() && self.closing.is_some()) || in_vain {
             return Permit::Skip;
+        }
+        if node.spec.evaluates && self.waits_for_twin(front) {
+            return Permit::Wait;
         }
         let writes = node.spec.writes(kind);
         if writes && node.exclusive && self.exclusive_under_way {
@@ -84,7 +88,7 @@ impl Ledger {
         }
         let mut allowance = Allowance { draw: self.draw(front.to, writes), ..Allowance::default() };
         if writes {
-            match self.programs.offer(self.wanted(front, kind)) {
+            match self.offer(front.generation, self.wanted(front, kind)) {
                 Grant::Some(0) | Grant::Nothing => return Permit::Skip,
                 Grant::Wait => return Permit::Wait,
                 Grant::Some(programs) => allowance.programs = programs,
@@ -103,15 +107,44 @@ impl Ledger {
         Permit::Start(allowance)
     }
 
+    /// Whether a program of the same text is being executed whose results this one is to take.
+    fn waits_for_twin(&self, front: &Queued) -> bool {
+        if self.plan.search.duplicates != Duplicates::Skip {
+            return false;
+        }
+        let history = self.history.snapshot();
+        let candidates = front.inbox.iter().filter_map(Message::candidate);
+        candidates.filter_map(|candidate| history.twin_of(candidate)).any(|twin| self.executing.contains(&twin))
+    }
+
+    /// What is left of the budget, and of the round's width where a schedule gives one.
+    fn offer(&self, generation: Generation, wanted: u32) -> Grant {
+        let programs = self.programs.offer(wanted);
+        let fresh = || self.plan.search.width(generation).map(|width| Meter::new(Some(width)));
+        let Some(width) = self.widths.get(&generation).copied().or_else(fresh) else { return programs };
+        match (programs, width.offer(wanted)) {
+            (Grant::Nothing, _) | (_, Grant::Nothing) => Grant::Nothing,
+            (Grant::Wait, _) | (_, Grant::Wait) => Grant::Wait,
+            (Grant::Some(programs), Grant::Some(width)) => Grant::Some(programs.min(width)),
+        }
+    }
+
     /// How many programs a writing turn wants, for each message that it gathered; the starter takes the place of one
     /// first draft.
     fn wanted(&self, front: &Queued, kind: Kind) -> u32 {
+        if let Some(wanted) = front.wanted {
+            return wanted;
+        }
         let parts = u32::try_from(front.inbox.len()).unwrap_or(u32::MAX);
         let replaced = match front.inbox.first() {
             Some(Message::Task(task)) => u32::from(task.starter.is_some()),
             _ => 0,
         };
-        match self.plan.nodes[front.to].slots.get(&kind) {
+        let node = &self.plan.nodes[front.to];
+        if let Some(width) = self.plan.search.width(front.generation).filter(|_| node.shares.contains(&kind)) {
+            return width.saturating_sub(replaced);
+        }
+        match node.slots.get(&kind) {
             Some(Slots::Fixed(number)) => number.saturating_sub(replaced).saturating_mul(parts),
             Some(Slots::Budget) | None => 1,
         }
@@ -125,6 +158,10 @@ impl Ledger {
         let node = &self.plan.nodes[front.to];
         let kind = front.inbox.first().map(Message::kind);
         self.programs.reserve(allowance.programs);
+        if let Some(width) = self.plan.search.width(front.generation) {
+            let meter = self.widths.entry(front.generation).or_insert_with(|| Meter::new(Some(width)));
+            meter.reserve(allowance.programs);
+        }
         self.slots_reserved += allowance.programs;
         self.calls.reserve(allowance.calls.unwrap_or(0));
         *self.starts.entry(front.to).or_default() += 1;
@@ -133,12 +170,13 @@ impl Ledger {
         }
         if node.spec.evaluates {
             for candidate in front.inbox.iter().filter_map(Message::candidate) {
+                self.executing.insert(candidate.id);
                 if candidate.id != MessageId::STARTER && self.executed.insert(candidate.id) {
                     self.spend.programs += 1;
                 }
             }
         }
-        let (inbox, causes) = self.with_parent(front.to, front.inbox, front.causes);
+        let (inbox, causes) = self.with_parent((front.seq, front.to), front.inbox, front.causes);
         Delivery {
             seq: front.seq,
             attempt: 0,
@@ -152,14 +190,20 @@ impl Ledger {
         }
     }
 
-    /// `parents = "best"`: the best report so far takes the place of the one that was just made.
-    fn with_parent(&self, to: usize, inbox: Vec<Message>, causes: Vec<MessageId>) -> (Vec<Message>, Vec<MessageId>) {
+    /// Without a barrier each report opens a round: of the best so far, or of a random one, where the arrangement says so.
+    fn with_parent(
+        &self,
+        (seq, to): (Seq, usize),
+        inbox: Vec<Message>,
+        causes: Vec<MessageId>,
+    ) -> (Vec<Message>, Vec<MessageId>) {
         let opens = inbox.first().is_some_and(|message| self.plan.nodes[to].spec.opens_generation(message.kind()));
-        match &self.best {
-            Some((_, best)) if opens && self.plan.parents == Parents::Best => {
-                (vec![Message::ExecutionReport(best.clone())], vec![best.id])
-            }
-            _ => (inbox, causes),
-        }
+        let instead = match self.plan.search.parents {
+            _ if !opens || self.plan.search.barrier => None,
+            Parents::Best => self.best_failing.as_ref().map(|(_, part)| part.clone()),
+            Parents::Random => self.random_failing(&[2, u64::from(seq)]),
+            Parents::Beam | Parents::Last | Parents::Failing => None,
+        };
+        instead.map_or((inbox, causes), |part| (vec![part.message], vec![part.id]))
     }
 }

@@ -1,19 +1,17 @@
 //! How a turn takes effect: budgets are settled, the best is updated, stop rules are read, messages are routed.
 
-use std::sync::Arc;
-
 use super::{
     Command, Delivery, Ledger,
-    state::{Done, Part},
+    state::{Done, Load, Part},
 };
 use crate::{
     conversation::Outcome,
     domain::Slots,
     ids::{Generation, MessageId},
     llm::ModelError,
-    messages::{ExecutionReport, Kind, Message},
+    messages::{Kind, Message},
     runtime::{BudgetKind, Fault, Finished, TurnRecord},
-    topology::{Source, When},
+    topology::{Source, StopOn, When},
 };
 
 impl Ledger {
@@ -26,17 +24,11 @@ impl Ledger {
                 self.settle_budgets(&delivery, &record);
                 let messages = record.messages().to_vec();
                 let fault = record.fault().cloned();
-                self.write_down(record, commands);
+                self.write_down(delivery.to, record, commands);
                 if let Some(fault) = fault {
                     self.fail(&delivery, &fault);
                 }
-                for message in &messages {
-                    if let Message::ExecutionReport(report) = message
-                        && self.plan.nodes[delivery.to].spec.evaluates
-                    {
-                        self.judge(report);
-                    }
-                }
+                self.judge_all(&delivery, &messages);
                 self.read_stop_rules();
                 if self.ending.is_none() {
                     self.route_all(&delivery, messages);
@@ -86,6 +78,12 @@ impl Ledger {
         let spend = record.spend();
         let written = u32::try_from(record.programs.len()).unwrap_or(u32::MAX);
         self.programs.settle(delivery.allowance.programs, written);
+        if let Some(width) = self.widths.get_mut(&delivery.generation) {
+            width.settle(delivery.allowance.programs, written);
+        }
+        for candidate in delivery.inbox.iter().filter_map(Message::candidate).filter(|_| node.spec.evaluates) {
+            self.executing.remove(&candidate.id);
+        }
         self.calls.settle(delivery.allowance.calls.unwrap_or(0), spend.model_calls);
         self.tokens_spent += record.charged_tokens();
         self.spend += spend;
@@ -112,27 +110,6 @@ impl Ledger {
             ending.infrastructure_error = matches!(fault, Fault::Infrastructure(_));
             ending.refused = matches!(fault, Fault::Model(ModelError::Refused { .. }));
             ending.deterministic = false;
-        }
-    }
-
-    /// Updates the best; a program that passes every test ends the conversation.
-    fn judge(&mut self, report: &Arc<ExecutionReport>) {
-        if self.ending.is_some() {
-            return;
-        }
-        let score = report.judgement.score();
-        if self.best.as_ref().is_none_or(|(best, _)| score > *best) {
-            self.best = Some((score, report.clone()));
-        }
-        if report.judgement.passed() {
-            // A program that passes is the best, whatever rounding made of its score.
-            self.best = Some((score, report.clone()));
-            self.end_as(Outcome::TestsPassed, None);
-            let number = self.numbers.get(&report.candidate.id).copied();
-            if let Some(ending) = &mut self.ending {
-                ending.starter_passed = report.candidate.id == MessageId::STARTER;
-                ending.programs_to_solve = number;
-            }
         }
     }
 
@@ -163,7 +140,7 @@ impl Ledger {
         }
         let drafts_on = self.plan.nodes[delivery.to].slots.get(&Kind::Task) == Some(&Slots::Budget);
         if is_task && drafts_on && !silent && !self.programs.is_exhausted() {
-            self.release(delivery.to, 0, delivery.inbox.clone(), Vec::new(), Vec::new());
+            self.release(delivery.to, 0, Load { inbox: delivery.inbox.clone(), ..Load::default() });
         }
     }
 
@@ -172,19 +149,34 @@ impl Ledger {
         let kind = message.kind();
         for edge in plan.edges_from(Source::Actor(delivery.to)) {
             let target = &plan.nodes[edge.to];
-            if !target.spec.accepts.contains(&kind) || !carries(edge.when, message) {
+            if !target.spec.accepts.contains(&kind) {
                 continue;
             }
-            let generation = delivery.generation + u32::from(target.spec.opens_generation(kind));
-            if plan.budget.generations.is_some_and(|most| generation > most) {
+            let opens = target.spec.opens_generation(kind);
+            let waits = opens && plan.search.barrier;
+            let carries = carries(edge.when, message);
+            // Where a program that passes does not end the conversation, a round in which every program passes still
+            // leads to the next one.
+            let keeps_round = waits && !carries && edge.when == When::Failed && plan.stop.on == StopOn::Budget;
+            if !carries && !keeps_round {
+                continue;
+            }
+            let generation = delivery.generation + u32::from(opens);
+            let most = [plan.budget.generations, plan.search.last_round()].into_iter().flatten().min();
+            if most.is_some_and(|most| generation > most) {
                 self.cut_by_generations = true;
                 continue;
             }
-            if target.gathers {
-                let part = Part { from: delivery.to, id, message: message.clone() };
+            let is_over = || self.open.range(..=delivery.generation).all(|(_, open)| *open == 0);
+            if opens && !waits && is_over() && self.ends_without_improvement(delivery.generation) {
+                return;
+            }
+            let Some(message) = self.carried(edge, message) else { continue };
+            let part = Part { from: delivery.to, id, message };
+            if target.gathers || waits || self.deals(edge.to, kind) {
                 self.gathers.entry((generation, target.rank, edge.to)).or_default().push(part);
             } else {
-                self.release(edge.to, generation, vec![message.clone()], vec![id], Vec::new());
+                self.release(edge.to, generation, Load::from(part));
             }
         }
     }

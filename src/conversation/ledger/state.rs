@@ -7,10 +7,10 @@ use super::{Command, Delivery, Ending, Event, Opening};
 use crate::{
     agents,
     budget::Meter,
-    conversation::{Outcome, StopReason},
-    domain::{Slots, Spend},
-    ids::{Generation, MessageId, Seq},
-    messages::{Kind, Message},
+    conversation::{Outcome, Placebo, StopReason},
+    domain::{Patches, Program, Slots, Spend},
+    ids::{Generation, MessageId, Seq, TaskId},
+    messages::{ExecutionReport, Kind, Message},
     runtime::{Fault, Finished, HistoryLog, TurnRecord},
     topology::{Node, Plan, Source},
 };
@@ -29,6 +29,30 @@ pub(super) struct Queued {
     pub(super) inbox: Vec<Message>,
     pub(super) causes: Vec<MessageId>,
     pub(super) missing: Vec<usize>,
+    /// Programs that it wants to write, where its place in the round says.
+    pub(super) wanted: Option<u32>,
+}
+
+/// What a delivery brings.
+#[derive(Default)]
+pub(super) struct Load {
+    pub(super) inbox: Vec<Message>,
+    pub(super) causes: Vec<MessageId>,
+    pub(super) missing: Vec<usize>,
+    pub(super) wanted: Option<u32>,
+}
+
+impl Load {
+    /// One message that no turn said.
+    fn of(message: Message) -> Self {
+        Self { inbox: vec![message], ..Self::default() }
+    }
+}
+
+impl From<Part> for Load {
+    fn from(part: Part) -> Self {
+        Self { inbox: vec![part.message], causes: vec![part.id], ..Self::default() }
+    }
 }
 
 /// A turn under way, with the attempts that failed.
@@ -44,11 +68,19 @@ pub(super) enum Done {
     Skipped(Generation),
 }
 
-/// A message that waits to be gathered.
+/// A message that waits for its round to be over.
+#[derive(Clone)]
 pub(super) struct Part {
     pub(super) from: usize,
     pub(super) id: MessageId,
     pub(super) message: Message,
+}
+
+impl Part {
+    /// The report that it brings.
+    pub(super) fn judged(&self) -> Option<&Arc<ExecutionReport>> {
+        self.message.judged()
+    }
 }
 
 /// The conversation's core. See the module.
@@ -68,6 +100,8 @@ pub struct Ledger {
     pub(super) held: Vec<(usize, Message)>,
     pub(super) starter_open: u32,
     pub(super) programs: Meter,
+    /// The programs of each round, under a schedule of widths.
+    pub(super) widths: BTreeMap<Generation, Meter>,
     pub(super) calls: Meter,
     pub(super) tokens_spent: u64,
     pub(super) slots_reserved: u32,
@@ -76,6 +110,9 @@ pub struct Ledger {
     pub(super) exclusive_under_way: bool,
     pub(super) executions_open: u32,
     pub(super) executed: BTreeSet<MessageId>,
+    /// Candidates whose execution has not retired.
+    pub(super) executing: BTreeSet<MessageId>,
+    pub(super) judged: BTreeSet<MessageId>,
     pub(super) numbers: BTreeMap<MessageId, u32>,
     pub(super) panics: BTreeMap<usize, u32>,
     /// No turn that asks a model starts any more; what is left is executed.
@@ -83,7 +120,19 @@ pub struct Ledger {
     pub(super) cut_by_generations: bool,
     pub(super) task: Option<Message>,
     pub(super) ending: Option<Ending>,
-    pub(super) best: Option<(f64, Arc<crate::messages::ExecutionReport>)>,
+    pub(super) best: Option<(f64, Arc<ExecutionReport>)>,
+    /// The round in which the best was found.
+    pub(super) improved_in: Generation,
+    pub(super) best_failing: Option<(f64, Part)>,
+    /// All failing programs so far, duplicates left out.
+    pub(super) failing: Vec<Part>,
+    /// The parents of the last round that each actor opened.
+    pub(super) last_parents: BTreeMap<usize, Vec<Part>>,
+    pub(super) first_pass: Option<MessageId>,
+    pub(super) patches: Patches,
+    pub(super) seed: u64,
+    pub(super) reference: Option<Arc<Program>>,
+    pub(super) placebos: Arc<[Placebo]>,
     pub(super) spend: Spend,
     ended: bool,
 }
@@ -115,6 +164,7 @@ impl Ledger {
             held: Vec::new(),
             starter_open: 0,
             programs: Meter::new(plan.budget.programs),
+            widths: BTreeMap::new(),
             calls: Meter::new(plan.budget.model_calls),
             tokens_spent: 0,
             slots_reserved: 0,
@@ -123,6 +173,8 @@ impl Ledger {
             exclusive_under_way: false,
             executions_open: 0,
             executed: BTreeSet::new(),
+            executing: BTreeSet::new(),
+            judged: BTreeSet::new(),
             numbers: BTreeMap::new(),
             panics: BTreeMap::new(),
             closing: None,
@@ -130,6 +182,15 @@ impl Ledger {
             task: None,
             ending: None,
             best: None,
+            improved_in: 0,
+            best_failing: None,
+            failing: Vec::new(),
+            last_parents: BTreeMap::new(),
+            first_pass: None,
+            patches: Patches::default(),
+            seed: 0,
+            reference: None,
+            placebos: Arc::default(),
             spend: Spend::default(),
             ended: false,
             plan,
@@ -162,6 +223,7 @@ impl Ledger {
 
     fn begin(&mut self, opening: Opening) {
         let plan = self.plan.clone();
+        (self.seed, self.reference, self.placebos) = (opening.seed, opening.reference, opening.placebos);
         let task = Message::Task(opening.task);
         self.task = Some(task.clone());
         if let Some(starter) = opening.starter {
@@ -173,7 +235,7 @@ impl Ledger {
             for to in targets {
                 if plan.nodes[to].spec.accepts.contains(&Kind::Candidate) {
                     self.starter_open += 1;
-                    self.release(to, 0, vec![Message::Candidate(starter.clone())], Vec::new(), Vec::new());
+                    self.release(to, 0, Load::of(Message::Candidate(starter.clone())));
                 }
             }
         }
@@ -193,7 +255,8 @@ impl Ledger {
 
     /// How often the task is delivered at the beginning.
     fn first_deliveries(&self, node: &Node, has_starter: bool) -> u32 {
-        match node.slots.get(&Kind::Task) {
+        let shared = self.plan.search.width(0).filter(|_| node.shares.contains(&Kind::Task)).map(Slots::Fixed);
+        match shared.as_ref().or_else(|| node.slots.get(&Kind::Task)) {
             Some(Slots::Budget) => self.plan.parallel_turns.min(MOST_DRAFTS_UNDER_WAY),
             // The starter takes the place of the only draft.
             Some(Slots::Fixed(1)) if has_starter => 0,
@@ -203,22 +266,16 @@ impl Ledger {
 
     pub(super) fn release_held(&mut self) {
         for (to, message) in std::mem::take(&mut self.held) {
-            self.release(to, 0, vec![message], Vec::new(), Vec::new());
+            self.release(to, 0, Load::of(message));
         }
     }
 
     /// Numbers a delivery and queues it.
-    pub(super) fn release(
-        &mut self,
-        to: usize,
-        generation: Generation,
-        inbox: Vec<Message>,
-        causes: Vec<MessageId>,
-        missing: Vec<usize>,
-    ) {
+    pub(super) fn release(&mut self, to: usize, generation: Generation, load: Load) {
+        let Load { inbox, causes, missing, wanted } = load;
         *self.open.entry(generation).or_default() += 1;
         self.executions_open += u32::from(self.plan.nodes[to].spec.evaluates);
-        self.queue.push_back(Queued { seq: self.next, to, generation, inbox, causes, missing });
+        self.queue.push_back(Queued { seq: self.next, to, generation, inbox, causes, missing, wanted });
         self.next += 1;
     }
 
@@ -271,6 +328,9 @@ impl Ledger {
             if let Some(mut ending) = self.ending.take() {
                 ending.best = self.best.take().map(|(_, report)| report);
                 ending.spend = self.spend;
+                ending.patches = self.patches;
+                ending.starter_passed = self.first_pass == Some(MessageId::STARTER);
+                ending.programs_to_solve = self.first_pass.and_then(|id| self.numbers.get(&id).copied());
                 self.ended = true;
                 commands.push(Command::End(Box::new(ending)));
             }
@@ -296,6 +356,7 @@ impl Ledger {
             best: None,
             starter_passed: false,
             programs_to_solve: None,
+            patches: Patches::default(),
             spend: Spend::default(),
             infrastructure_error: false,
             refused: false,
@@ -303,9 +364,17 @@ impl Ledger {
         });
     }
 
-    pub(super) fn write_down(&mut self, record: TurnRecord, commands: &mut Vec<Command>) {
+    /// Which task it is.
+    pub(super) fn task_id(&self) -> Option<TaskId> {
+        match &self.task {
+            Some(Message::Task(task)) => Some(task.task.id.clone()),
+            _ => None,
+        }
+    }
+
+    pub(super) fn write_down(&mut self, from: usize, record: TurnRecord, commands: &mut Vec<Command>) {
         let record = Arc::new(record);
-        self.history.push(record.clone());
+        self.history.push(record.clone(), &self.heard_instead(from, record.messages()));
         commands.push(Command::Retired(record));
     }
 }

@@ -219,12 +219,14 @@ fn cases() -> Vec<Case> {
         Case {
             name: "an_unknown_choice",
             text: right(&[], "[search]\nparents = \"first\"\n"),
-            said: &[r#"x.toml:13:11: `search.parents` must be "last" or "best", not the string `first`"#],
+            said: &[
+                r#"x.toml:13:11: `search.parents` must be "beam", "last", "best", "failing" or "random", not the string `first`"#,
+            ],
         },
         Case {
-            name: "a_rule_to_stop_that_comes_later",
-            text: right(&[], "[stop]\non = \"budget\"\n"),
-            said: &[r#"x.toml:13:6: `stop.on` must be "solved", not the string `budget`"#],
+            name: "a_rule_to_stop_that_there_is_not",
+            text: right(&[], "[stop]\non = \"passed\"\n"),
+            said: &[r#"x.toml:13:6: `stop.on` must be "solved" or "budget", not the string `passed`"#],
         },
         Case {
             name: "actors_in_an_array",

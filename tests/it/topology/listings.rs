@@ -12,9 +12,9 @@ fn an_arrangement_is_drawn_as_text() {
     intervenor: a teacher explains, a learner rewrites (INTERVENOR)
 
     actors
-      learner   role learner, model templates, drafts = 1, repairs = 1
+      learner   role learner, model templates
       executor  role executor
-      teacher   role teacher, model templates, diagnoses = 1, instruction = "auto"
+      teacher   role teacher, model templates
 
     messages
       task
@@ -29,9 +29,6 @@ fn an_arrangement_is_drawn_as_text() {
     limits
       budget.programs = 200
       search.parents = "last"
-      run.parallel_turns = 4
-      feedback.timeouts = 1
-      stop.on = "solved"
     "#);
 }
 
@@ -61,8 +58,9 @@ fn a_difference_names_what_changed() {
     - edge ranker -> instructor (failed)
     - edge instructor -> debugger (always)
     + edge executor -> debugger (failed)
-    ~ search.parents: "last" -> "best"
+    ~ search.parents: "beam" -> "best"
     ~ actors.debugger.settings.repairs: 4 -> 1
+    ~ search.barrier: nothing -> "generation"
     "#);
     assert_eq!(topology::diff("seidr", "seidr", false).stdout, "no difference\n");
     let json: Value = serde_json::from_str(&topology::diff("seidr", "self_debug", true).stdout).unwrap();

@@ -7,5 +7,6 @@ mod listings;
 mod meaning;
 mod overlays;
 mod overrides;
+mod searching;
 mod shipped;
 mod support;

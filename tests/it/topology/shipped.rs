@@ -63,7 +63,7 @@ fn seidr_is_wired_as_it_says() {
     assert_eq!(gathers, ["ranker"]);
     assert_eq!(plan.drafting().collect::<Vec<_>>(), [0]);
     assert_eq!(shipped("resample").nodes[0].slots.get(&Kind::Task), Some(&Slots::Budget));
-    assert_eq!(shipped("self_debug").parents, Parents::Best);
+    assert_eq!(shipped("self_debug").search.parents, Parents::Best);
 }
 
 #[test]
@@ -158,7 +158,10 @@ fn the_file_of_defaults_says_what_is_built_in() {
         settings.map(|it| (it.key.clone(), it.value.clone())).collect()
     };
     assert_eq!(values(&silent), values(&loud));
-    assert_eq!(silent.plan.feedback, Feedback { timeouts: TimeoutPolicy::After(1), test_cpu_ms: None });
+    assert_eq!(
+        silent.plan.feedback,
+        Feedback { timeouts: TimeoutPolicy::After(1), test_cpu_ms: None, faulty_lines: true }
+    );
     assert_eq!(silent.plan.parallel_turns, 4);
 }
 
