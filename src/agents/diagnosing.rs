@@ -101,6 +101,7 @@ fn subject(report: &Arc<ExecutionReport>, turn: &Turn) -> Subject {
     Subject {
         judgement: Some(report.judgement.clone()),
         seen: Arc::new(turn.history().clone()),
+        plan: turn.history().briefing().and_then(|task| task.plan.clone()),
         ..Subject::of(turn.task().clone(), program)
     }
 }

@@ -1,5 +1,7 @@
 //! The roles. Each is one file and one entry of [`ROLES`]; nothing else knows them by name.
 
+mod analyst;
+mod briefing;
 mod debugger;
 mod diagnosing;
 mod executor;
@@ -8,12 +10,15 @@ mod learner;
 mod ranker;
 mod synthesizer;
 mod teacher;
+mod tester;
 mod writing;
 
 use crate::runtime::RoleEntry;
 
 /// Every role, in the order of a conversation.
 pub static ROLES: &[&RoleEntry] = &[
+    &analyst::ROLE,
+    &tester::ROLE,
     &synthesizer::ROLE,
     &learner::ROLE,
     &executor::ROLE,

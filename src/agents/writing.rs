@@ -114,7 +114,8 @@ fn as_sibling(report: &ExecutionReport) -> Option<Sibling> {
 }
 
 fn subject(turn: &Turn, program: Option<Arc<Program>>) -> Subject {
-    Subject { seen: Arc::new(turn.history().clone()), ..Subject::of(turn.task().clone(), program) }
+    let plan = turn.history().briefing().and_then(|task| task.plan.clone());
+    Subject { seen: Arc::new(turn.history().clone()), plan, ..Subject::of(turn.task().clone(), program) }
 }
 
 struct Work {

@@ -4,8 +4,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::ledger::Ending;
 use crate::{
-    domain::{Problem, Verdict},
-    messages::ExecutionReport,
+    domain::{Problem, TestSuite, Verdict},
+    messages::{ExecutionReport, TestsRun},
     sandbox::{Job, Sandbox, SandboxError},
 };
 
@@ -17,7 +17,7 @@ pub(super) struct Grade {
     pub(super) infrastructure_error: bool,
 }
 
-/// Runs the hidden tests, once, after the outcome is fixed. What they say goes into the grade and nowhere else.
+/// Runs the tests that decide, once, after the outcome is fixed. What they say goes into the grade and nowhere else.
 pub(super) async fn grade(
     ending: &Ending,
     problem: &Problem,
@@ -26,32 +26,37 @@ pub(super) async fn grade(
 ) -> Grade {
     let nothing = Grade { solved: false, hidden_verdict: None, infrastructure_error: false };
     let Some(best) = &ending.best else { return nothing };
-    let Some(hidden) = &problem.hidden else {
-        return Grade { solved: best.judgement.passed(), ..nothing };
+    let (suite, is_hidden) = match &problem.hidden {
+        Some(hidden) => (hidden.reveal().clone(), true),
+        // Tests that a role wrote never score: those of the task are run where the report is of others.
+        None if best.tests != TestsRun::Feedback => (problem.task.visible.clone(), false),
+        None => return Grade { solved: best.judgement.passed(), ..nothing },
     };
-    match judge_hidden(best, hidden.reveal().clone(), problem, sandbox, cancel).await {
-        Ok(Some(verdict)) => {
-            Grade { solved: verdict == Verdict::Passed, hidden_verdict: Some(verdict), infrastructure_error: false }
-        }
+    match judge_best(best, suite, problem, sandbox, cancel).await {
+        Ok(Some(verdict)) => Grade {
+            solved: verdict == Verdict::Passed,
+            hidden_verdict: is_hidden.then_some(verdict),
+            infrastructure_error: false,
+        },
         Ok(None) => nothing,
         Err(SandboxError::Cancelled) => nothing,
         Err(error) => {
-            tracing::error!(task = %problem.task.id, %error, "the hidden tests could not be run");
+            tracing::error!(task = %problem.task.id, %error, "the tests that decide could not be run");
             Grade { infrastructure_error: true, ..nothing }
         }
     }
 }
 
 /// A failure of our machine is retried once.
-async fn judge_hidden(
+async fn judge_best(
     best: &Arc<ExecutionReport>,
-    hidden: Arc<crate::domain::TestSuite>,
+    suite: Arc<TestSuite>,
     problem: &Problem,
     sandbox: &dyn Sandbox,
     cancel: &CancellationToken,
 ) -> Result<Option<Verdict>, SandboxError> {
     let Some(program) = &best.candidate.program else { return Ok(None) };
-    let job = Job::of(&problem.task, program.clone(), hidden);
+    let job = Job::of(&problem.task, program.clone(), suite);
     let first = sandbox.judge(&job, cancel).await;
     let judgement = match first {
         Err(error) if !matches!(error, SandboxError::Cancelled) => sandbox.judge(&job, cancel).await?,

@@ -40,7 +40,12 @@ pub async fn hold(
     let problem = &assignment.problem;
     let head = Arc::new(head(&company, &assignment));
     let opening = Opening {
-        task: Arc::new(TaskMessage { task: company.task(problem), starter: head.starter.clone() }),
+        task: Arc::new(TaskMessage {
+            task: company.task(problem),
+            starter: head.starter.clone(),
+            plan: None,
+            generated: None,
+        }),
         starter: head.starter.clone(),
         seed: ledger_seed(&head),
         reference: problem.reference.clone(),

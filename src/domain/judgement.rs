@@ -108,6 +108,19 @@ impl Judgement {
         self.tests.iter().filter(|test| test.verdict == Verdict::Passed).count()
     }
 
+    /// This and the judgement of the same program by more tests, as one: all tests, in this order.
+    pub fn with(mut self, more: Self) -> Self {
+        self.tests.extend(more.tests);
+        self.verdict = Verdict::of_program(self.tests.iter().map(|test| test.verdict));
+        self.compile_output = self.compile_output.or(more.compile_output);
+        self.cpu_ms += more.cpu_ms;
+        self.wall_ms += more.wall_ms;
+        self.peak_memory_bytes = self.peak_memory_bytes.max(more.peak_memory_bytes);
+        self.near_limit |= more.near_limit;
+        self.suspicious.extend(more.suspicious);
+        self
+    }
+
     /// The judgement of a reply that held no program: every one of `tests` tests is `no_code`.
     pub fn no_code(tests: impl IntoIterator<Item = String>, limits: Limits) -> Self {
         let tests = tests

@@ -49,6 +49,14 @@ impl TestSuite {
         }
     }
 
+    /// Each test as a report names it: the assertion, or the input.
+    pub fn names(&self) -> Vec<String> {
+        match self {
+            Self::Assertions { assertions, .. } => assertions.iter().map(|assertion| assertion.text.clone()).collect(),
+            Self::Io { cases, .. } => cases.iter().map(|case| case.stdin.clone()).collect(),
+        }
+    }
+
     /// How outputs are compared, where outputs are.
     pub fn output_rule(&self) -> Option<&OutputRule> {
         match self {

@@ -9,7 +9,8 @@ pub struct Capabilities {
     pub avoids_repeats: bool,
 }
 
-const EVERYTHING: &[Purpose] = &[Purpose::Draft, Purpose::Diagnose, Purpose::Repair, Purpose::Judge];
+const EVERYTHING: &[Purpose] =
+    &[Purpose::Draft, Purpose::Diagnose, Purpose::Repair, Purpose::Judge, Purpose::Plan, Purpose::Test];
 
 /// The capabilities of the model with this name; `None` where the name means no model.
 ///

@@ -16,6 +16,10 @@ pub enum Purpose {
     Repair,
     /// Say how good a program is.
     Judge,
+    /// Say how to go about a task.
+    Plan,
+    /// Write tests for a task.
+    Test,
 }
 
 impl Purpose {
@@ -26,6 +30,8 @@ impl Purpose {
             Self::Diagnose => "diagnose",
             Self::Repair => "repair",
             Self::Judge => "judge",
+            Self::Plan => "plan",
+            Self::Test => "test",
         }
     }
 }
@@ -137,6 +143,8 @@ pub struct Subject {
     pub judgement: Option<Arc<Judgement>>,
     /// The diagnosis that the repair is to follow.
     pub diagnosis: Option<String>,
+    /// How to go about the task, where an analyst has said so.
+    pub plan: Option<String>,
     /// What `program` did while its tests ran; only for models that ask for it.
     pub profile: Option<Arc<Profile>>,
     /// Programs tried before.
@@ -156,6 +164,7 @@ impl Subject {
             program,
             judgement: None,
             diagnosis: None,
+            plan: None,
             profile: None,
             seen: Arc::new(BTreeSet::new()),
             siblings: Vec::new(),

@@ -123,7 +123,14 @@ impl Scripted {
                 server_address: None,
                 server_port: None,
             },
-            purposes: [Purpose::Draft, Purpose::Diagnose, Purpose::Repair, Purpose::Judge].into(),
+            purposes: BTreeSet::from([
+                Purpose::Draft,
+                Purpose::Diagnose,
+                Purpose::Repair,
+                Purpose::Judge,
+                Purpose::Plan,
+                Purpose::Test,
+            ]),
             script: Box::new(script),
             requests: Mutex::new(Vec::new()),
         }
@@ -195,7 +202,7 @@ impl ChatModel for Scripted {
 
 #[cfg(test)]
 mod tests {
-    use std::{collections::BTreeSet, sync::Arc, time::Duration};
+    use std::{sync::Arc, time::Duration};
 
     use super::{Line, Scripted};
     use crate::{
@@ -226,16 +233,7 @@ mod tests {
             choices: 1,
             seed: 0,
             draw: Draw { sample: 0, first: 0, ordinal: 0 },
-            subject: Subject {
-                task: Arc::new(task),
-                program: None,
-                judgement: None,
-                diagnosis: None,
-                profile: None,
-                seen: Arc::new(BTreeSet::new()),
-                siblings: Vec::new(),
-                ancestors: Vec::new(),
-            },
+            subject: Subject::of(Arc::new(task), None),
             traceparent: None,
         }
     }

@@ -14,7 +14,7 @@ mod task;
 pub use assessment::{Assessment, RewardSource};
 pub use candidate::{Candidate, Origin};
 pub use diagnosis::{Diagnosis, DiagnosisForm, DiagnosisSource, Intervention};
-pub use execution_report::ExecutionReport;
+pub use execution_report::{ExecutionReport, TestsRun};
 pub use kind::Kind;
 pub use message::{Body, Judged, Message};
 pub use task::TaskMessage;

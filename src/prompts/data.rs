@@ -30,6 +30,8 @@ pub struct PromptData {
     pub report: Option<ReportData>,
     /// The diagnosis that a repair is to follow.
     pub diagnosis: Option<String>,
+    /// How to go about the task, where an analyst has said so.
+    pub plan: Option<String>,
     /// Lines that are known to be faulty, of the program (or of the starter, in a drafting prompt).
     pub faulty_lines: Vec<FaultyLine>,
 }
@@ -107,7 +109,7 @@ impl PromptData {
     pub fn new(purpose: Purpose, subject: &Subject) -> Self {
         let task = &subject.task;
         let text = subject.program.as_ref().map(|program| program.text.clone());
-        let drafts = purpose == Purpose::Draft;
+        let (drafts, written) = (purpose == Purpose::Draft, is_about_a_program(purpose));
         let report = || match &subject.judgement {
             Some(judgement) => report_data(judgement),
             None => ReportData::of_nothing(),
@@ -116,8 +118,9 @@ impl PromptData {
             task: task_data(task),
             faulty_lines: faulty_lines(task, text.as_deref()),
             starter: text.clone().filter(|_| drafts),
-            program: (!drafts).then(|| text.unwrap_or_default()),
-            report: (!drafts).then(report),
+            program: written.then(|| text.unwrap_or_default()),
+            report: written.then(report),
+            plan: subject.plan.clone(),
             diagnosis: subject.diagnosis.clone().filter(|_| purpose == Purpose::Repair),
         }
     }
@@ -134,7 +137,7 @@ impl PromptData {
             actual: maybe(),
             message: maybe(),
         };
-        let drafts = purpose == Purpose::Draft;
+        let (drafts, written) = (purpose == Purpose::Draft, is_about_a_program(purpose));
         let some_test = || full.then(test);
         let report = ReportData {
             failing: Vec::from_iter(some_test()),
@@ -155,11 +158,20 @@ impl PromptData {
                 more_tests: 0,
             },
             starter: maybe().filter(|_| drafts),
-            program: (!drafts).then(word),
-            report: (!drafts).then_some(report),
+            program: written.then(word),
+            report: written.then_some(report),
+            plan: maybe(),
             diagnosis: maybe().filter(|_| purpose == Purpose::Repair),
             faulty_lines: Vec::from_iter(full.then(|| FaultyLine { number: 1, text: word() })),
         }
+    }
+}
+
+/// Whether prompts of this purpose are about a program that was judged.
+fn is_about_a_program(purpose: Purpose) -> bool {
+    match purpose {
+        Purpose::Diagnose | Purpose::Repair | Purpose::Judge => true,
+        Purpose::Draft | Purpose::Plan | Purpose::Test => false,
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{
     domain::ProgramHash,
     ids::{ActorName, Generation, MessageId},
     llm::PastPrograms,
-    messages::{Assessment, Candidate, Diagnosis, ExecutionReport, Message},
+    messages::{Assessment, Candidate, Diagnosis, ExecutionReport, Message, TaskMessage},
 };
 
 /// Something and when it became known: the number of turns that had retired just after.
@@ -20,6 +20,7 @@ type Known<T> = (usize, T);
 #[derive(Default)]
 struct Inner {
     turns: Vec<Arc<TurnRecord>>,
+    tasks: Vec<Known<Arc<TaskMessage>>>,
     candidates: BTreeMap<MessageId, Known<Arc<Candidate>>>,
     reports: BTreeMap<MessageId, Known<Arc<ExecutionReport>>>,
     assessments: BTreeMap<MessageId, Vec<Known<Arc<Assessment>>>>,
@@ -52,7 +53,7 @@ impl HistoryLog {
         let at = inner.turns.len() + 1;
         for message in turn.messages() {
             match message {
-                Message::Task(_) => {}
+                Message::Task(task) => inner.tasks.push((at, task.clone())),
                 Message::Candidate(candidate) => inner.add_candidate(at, candidate),
                 Message::ExecutionReport(report) => {
                     inner.reports.entry(report.candidate.id).or_insert_with(|| (at, report.clone()));
@@ -120,6 +121,11 @@ impl History {
     /// What the tests said of a candidate.
     pub fn report_of(&self, candidate: MessageId) -> Option<Arc<ExecutionReport>> {
         self.known(self.log.inner().reports.get(&candidate))
+    }
+
+    /// The task as the last analyst or tester said it; `None` where there is none.
+    pub fn briefing(&self) -> Option<Arc<TaskMessage>> {
+        self.log.inner().tasks.iter().rev().find_map(|entry| self.known(Some(entry)))
     }
 
     /// The first candidate of the same text, where `candidate` is not that one itself.

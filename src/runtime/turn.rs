@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Allowance, ExecutionRecord, Fault, History, Metered, Note, NoteValue, Seat, TurnLog, now_unix_nanos};
 use crate::{
-    domain::{Judgement, Profile, Program, ProgramHash, Task},
+    domain::{Judgement, Profile, Program, ProgramHash, Task, TestSuite},
     ids::{Generation, MessageId, Seq},
     llm::Purpose,
     sandbox::{Job, SandboxError},
@@ -97,7 +97,7 @@ impl Turn {
     pub(super) fn request_seed(&self, purpose: Purpose, ordinal: u32) -> u64 {
         let place = match purpose {
             Purpose::Draft => self.allowance.draw,
-            Purpose::Diagnose | Purpose::Repair | Purpose::Judge => self.seq,
+            Purpose::Diagnose | Purpose::Repair | Purpose::Judge | Purpose::Plan | Purpose::Test => self.seq,
         };
         let key = self.key(purpose.name(), (u64::from(place) << 16) | u64::from(ordinal));
         // 53 bits: exact in every JSON reader.
@@ -122,13 +122,13 @@ impl Turn {
         self.log().notes.push(Note { key: key.to_owned(), value });
     }
 
-    /// Runs a program against the visible tests.
+    /// Runs a program against tests that roles may see.
     ///
     /// # Errors
     /// [`Fault::Infrastructure`] where our machine failed.
-    pub async fn execute(&self, program: &Arc<Program>) -> Result<Judgement, Fault> {
+    pub async fn execute(&self, program: &Arc<Program>, suite: &Arc<TestSuite>) -> Result<Judgement, Fault> {
         let scene = &self.seat.scene;
-        let job = Job::of(&scene.task, program.clone(), scene.task.visible.clone());
+        let job = Job::of(&scene.task, program.clone(), suite.clone());
         let started_ns = now_unix_nanos();
         let result = scene.sandbox.judge(&job, &self.cancel).await;
         let (verdict, cpu_ms) =

@@ -57,7 +57,13 @@ fn spoken(message: &Message) -> String {
         format!("{word}: {passed} of {all} tests passed\n\n{}", program(&report.candidate))
     };
     match message {
-        Message::Task(task) => task.task.statement.clone(),
+        Message::Task(task) => match (&task.plan, &task.generated) {
+            (None, None) => task.task.statement.clone(),
+            (plan, generated) => {
+                let tests = generated.as_deref().map(|suite| suite.names().join("\n"));
+                [plan.clone(), tests].into_iter().flatten().collect::<Vec<_>>().join("\n\n")
+            }
+        },
         Message::Candidate(candidate) => program(candidate),
         Message::ExecutionReport(report) => judged(report),
         Message::Assessment(assessment) => {

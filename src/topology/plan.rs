@@ -179,12 +179,19 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The actors that write first drafts: those that could and are sent the task, by index.
+    /// The actors that write first drafts: those that could and are sent the task, by the conversation or by
+    /// an analyst or tester on the way; by index.
     pub fn drafting(&self) -> impl Iterator<Item = usize> + '_ {
-        let drafts = |index: &usize| self.nodes.get(*index).is_some_and(|node| node.spec.drafts());
-        let mut indices: Vec<usize> = self.edges_from(Source::Task).map(|edge| edge.to).filter(drafts).collect();
-        indices.sort_unstable();
-        indices.into_iter()
+        let said = self.said();
+        let sends_task = |edge: &Edge| match edge.from {
+            Source::Task => true,
+            Source::Actor(from) => said.get(from).is_some_and(|kinds| kinds.contains(&Kind::Task)),
+        };
+        let sent = |index: usize| self.edges.iter().any(|edge| edge.to == index && sends_task(edge));
+        let nodes = self.nodes.iter().enumerate();
+        let drafting: Vec<usize> =
+            nodes.filter(|(index, node)| node.spec.drafts() && sent(*index)).map(|(index, _)| index).collect();
+        drafting.into_iter()
     }
 
     /// The first actor that chooses among judged programs, by index.

@@ -28,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     stage::{MadeUpSandbox, assignment, company, hold_all, on_stage, talkative},
-    support::{chain, node, plan, seidr, task},
+    support::{briefed, chain, node, plan, seidr, task},
 };
 
 /// What took effect, without times.
@@ -125,10 +125,11 @@ fn a20_an_actor_that_keeps_panicking_ends_its_own_conversation_by_name_and_no_ot
 fn every_registered_role_starts_accepts_says_what_it_may_and_survives_a_panic() {
     on_stage(async {
         for role in ROLES {
-            let (plan, actor) = if ["learner", "teacher"].contains(&role.spec.name) {
-                (school(), role.spec.name)
-            } else {
-                (seidr(2, 4, 12), role.spec.name)
+            let actor = role.spec.name;
+            let plan = match actor {
+                "learner" | "teacher" => school(),
+                "analyst" | "tester" => briefed("feedback", 12),
+                _ => seidr(2, 4, 12),
             };
             let first = Arc::new(AtomicUsize::new(0));
             let watch: Watch = Arc::new(move |name, _| {

@@ -261,6 +261,7 @@ fn a_starter_that_passes_ends_with_no_program_spent() {
         candidate: starter.clone(),
         judgement: Arc::new(judgement(&[true, true])),
         duplicate_of: None,
+        tests: Default::default(),
     }));
     let commands = ledger.apply(Event::Settled(finished(delivery, Ok(vec![report]))));
     let Some(Command::End(ending)) = commands.last() else { panic!("it goes on") };

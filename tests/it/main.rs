@@ -3,6 +3,7 @@
 
 mod attacks;
 mod benchmarks;
+mod briefing;
 mod checkers;
 mod cli;
 mod cli_hostile;

@@ -100,6 +100,7 @@ impl Teller<'_> {
                     id: id(0),
                     candidate: candidate.clone(),
                     duplicate_of: twin.as_ref().map(|twin| twin.candidate.id),
+                    tests: Default::default(),
                     judgement: twin.map_or_else(|| Arc::new(judgement(&tests)), |twin| twin.judgement.clone()),
                 }))]
             }

@@ -148,7 +148,7 @@ pub fn opening(task: Task) -> Opening {
         })
     });
     Opening {
-        task: Arc::new(TaskMessage { task: Arc::new(task), starter: starter.clone() }),
+        task: Arc::new(TaskMessage { task: Arc::new(task), starter: starter.clone(), plan: None, generated: None }),
         starter,
         seed: 1,
         reference: None,
@@ -230,6 +230,7 @@ pub fn made_up_turn(plan: &Plan, delivery: &Delivery, seed: u64) -> Vec<Message>
                 id: id(0),
                 candidate: candidate.clone(),
                 duplicate_of: twin.as_ref().map(|twin| twin.candidate.id),
+                tests: Default::default(),
                 judgement: Arc::new(judgement(&passed)),
             }))]
         }
@@ -264,4 +265,27 @@ pub fn made_up_turn(plan: &Plan, delivery: &Delivery, seed: u64) -> Vec<Message>
         }
         (role, message) => panic!("no made-up turn for {role} on {}", message.kind()),
     }
+}
+
+/// Somebody plans and somebody writes tests before the first draft; the executor runs `tests`.
+pub fn briefed(tests: &str, programs: u32) -> Plan {
+    plan(
+        vec![
+            node("analyst", "analyst", json!({})),
+            node("tester", "tester", json!({ "tests": 3 })),
+            node("synthesizer", "synthesizer", json!({ "drafts": 4 })),
+            node("executor", "executor", json!({ "tests": tests })),
+            node("debugger", "debugger", json!({})),
+        ],
+        &[
+            ("task", "analyst"),
+            ("analyst", "tester"),
+            ("tester", "synthesizer"),
+            ("synthesizer", "executor"),
+            ("executor", "debugger"),
+            ("debugger", "executor"),
+        ],
+        4,
+        BudgetLimits { programs: Some(programs), ..Default::default() },
+    )
 }

@@ -45,14 +45,9 @@ fn request(purpose: Purpose, text: &str) -> ChatRequest {
         limits: Limits::default(),
     };
     let subject = Subject {
-        task: Arc::new(task),
-        program: Some(program(text)),
         judgement: Some(judged(&[Verdict::Wrong, Verdict::Passed])),
-        diagnosis: None,
-        profile: None,
         seen: Arc::new(BTreeSet::from([program(text).hash()])),
-        siblings: Vec::new(),
-        ancestors: Vec::new(),
+        ..Subject::of(Arc::new(task), Some(program(text)))
     };
     ChatRequest {
         purpose,

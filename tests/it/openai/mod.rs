@@ -6,7 +6,6 @@ mod model_files;
 mod replies;
 pub(crate) mod server;
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rolecall::llm::{
@@ -42,16 +41,7 @@ fn request() -> ChatRequest {
         choices: 1,
         seed: u64::MAX,
         draw: Draw { sample: 0, first: 0, ordinal: 0 },
-        subject: Subject {
-            task: Arc::new(crate::prompts::function_task("f", "def f(n):", None)),
-            program: None,
-            judgement: None,
-            diagnosis: None,
-            profile: None,
-            seen: Arc::new(BTreeSet::new()),
-            siblings: Vec::new(),
-            ancestors: Vec::new(),
-        },
+        subject: Subject::of(Arc::new(crate::prompts::function_task("f", "def f(n):", None)), None),
         traceparent: None,
     }
 }

@@ -1,6 +1,6 @@
 //! Prompt files: what is refused when they are loaded, and what they make of their data.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
 use rolecall::{
     domain::{Excerpt, Judgement, Language, Limits, Program, Protocol, Task, TestResult, Verdict},
@@ -27,14 +27,9 @@ pub fn subject(task: Task, program: &str, tests: Vec<TestResult>, diagnosis: Opt
         suspicious: Vec::new(),
     };
     Subject {
-        task: Arc::new(task),
-        program: Some(Arc::new(Program::new(Language::Python, program))),
         judgement: Some(Arc::new(judgement)),
         diagnosis: diagnosis.map(str::to_owned),
-        profile: None,
-        seen: Arc::new(BTreeSet::new()),
-        siblings: Vec::new(),
-        ancestors: Vec::new(),
+        ..Subject::of(Arc::new(task), Some(Arc::new(Program::new(Language::Python, program))))
     }
 }
 

@@ -158,7 +158,7 @@ pub fn task() -> Message {
         faulty_lines: Vec::new(),
         limits: Limits::default(),
     };
-    Message::Task(Arc::new(TaskMessage { task: Arc::new(task), starter: None }))
+    Message::Task(Arc::new(TaskMessage { task: Arc::new(task), starter: None, plan: None, generated: None }))
 }
 
 pub fn candidate(id: MessageId, parent: Option<MessageId>) -> Arc<Candidate> {
@@ -205,7 +205,13 @@ pub fn report(id: MessageId, candidate: &Arc<Candidate>, passed: usize) -> Arc<E
         near_limit: false,
         suspicious: vec![format!("line 3: exit({SECRET})")],
     };
-    Arc::new(ExecutionReport { id, candidate: candidate.clone(), judgement: Arc::new(judgement), duplicate_of: None })
+    Arc::new(ExecutionReport {
+        id,
+        candidate: candidate.clone(),
+        judgement: Arc::new(judgement),
+        duplicate_of: None,
+        tests: Default::default(),
+    })
 }
 
 pub fn diagnosis(id: MessageId, report: &Arc<ExecutionReport>) -> Message {
