@@ -7,5 +7,6 @@ mod listings;
 mod meaning;
 mod overlays;
 mod overrides;
+mod ranker;
 mod shipped;
 mod support;
