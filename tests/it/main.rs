@@ -22,6 +22,7 @@ mod sandbox_groups;
 mod sandbox_protocol;
 mod sandbox_references;
 mod sandbox_users;
+mod search_model;
 mod secrecy;
 mod stage;
 mod support;

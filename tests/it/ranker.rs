@@ -1,20 +1,16 @@
 //! The ranker as a role: who may enter the beam, and that its settings choose as the methods do.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex},
-};
+use std::sync::Arc;
 
 use actix::{Actor, Context, Handler};
 use rand_chacha::{ChaCha8Rng, rand_core::Rng};
 use rolecall::{
     agents,
     domain::{Judgement, Language, Program},
-    ids::{ActorName, ConversationId, Generation, MessageId},
+    ids::{ActorName, Generation, MessageId},
     messages::{Candidate, ExecutionReport, Message, Origin},
     runtime::{
-        Allowance, Envelope, Finished, History, HistoryLog, NoteValue, Scene, Seat, Settled, Ticket, Turn, TurnLog,
-        TurnRecord,
+        Allowance, Envelope, Finished, History, HistoryLog, NoteValue, Settled, Ticket, Turn, TurnLog, TurnRecord,
     },
     selection::{Epsilon, Method},
 };
@@ -24,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     conversation::story,
-    stage::{MadeUpSandbox, company, hold_all, on_stage, talkative},
+    stage::{MadeUpSandbox, company, hold_all, on_stage, seat, talkative},
     support::{judgement, mix, node, plan, task},
 };
 
@@ -45,34 +41,21 @@ impl Handler<Settled> for Listener {
     }
 }
 
-fn seat() -> Arc<Seat> {
-    let scene = Scene {
-        conversation: ConversationId(uuid::Uuid::nil()),
-        task: Arc::new(task(3, None)),
-        sample: 0,
-        seed: 7,
-        sandbox: MadeUpSandbox::by_text(),
-        watch: None,
-        profiles: Mutex::default(),
-    };
-    Arc::new(Seat {
-        actor: ActorName("ranker".to_owned()),
-        model: None,
-        parameters: Default::default(),
-        prompts: BTreeMap::new(),
-        scene: Arc::new(scene),
-    })
-}
-
 fn turn(history: History, generation: Generation) -> Turn {
-    Turn::new(seat(), (SEQ, 0, generation), Allowance::default(), history, CancellationToken::new())
+    Turn::new(
+        seat("ranker", task(3, None)),
+        (SEQ, 0, generation),
+        Allowance::default(),
+        history,
+        CancellationToken::new(),
+    )
 }
 
 /// One turn of a ranker with these settings; must be called on a stage.
 async fn rank(settings: &Value, inbox: &[Arc<ExecutionReport>], history: History, generation: Generation) -> Finished {
     let mut all = agents::role("ranker").unwrap().default_settings();
     all.extend(settings.as_object().unwrap().clone());
-    let cast = agents::role("ranker").unwrap().start(&all, seat()).unwrap();
+    let cast = agents::role("ranker").unwrap().start(&all, seat("ranker", task(3, None))).unwrap();
     let (said, heard) = oneshot::channel();
     let ticket = Ticket::new(SEQ, 0, Listener(Some(said)).start().recipient());
     let envelope = Envelope { inbox: inbox.to_vec(), turn: turn(history, generation), ticket };
