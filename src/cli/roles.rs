@@ -25,7 +25,10 @@ pub fn list(json: bool) -> Printed {
             kinds(spec.emits).join("\n"),
             settings(entry)
                 .iter()
-                .map(|(name, default, _)| format!("{name} ({default})"))
+                .map(|(name, default, _)| match default {
+                    Value::Null => (*name).to_owned(),
+                    default => format!("{name} ({default})"),
+                })
                 .collect::<Vec<_>>()
                 .join("\n"),
             spec.prompts.iter().map(|one| format!("{}: {}", one.key, one.default)).collect::<Vec<_>>().join("\n"),
@@ -38,7 +41,7 @@ fn kinds(kinds: &[Kind]) -> Vec<&'static str> {
     kinds.iter().map(|kind| kind.name()).collect()
 }
 
-/// Name, default and help of each setting.
+/// Name, default (null where there is none) and help of each setting.
 fn settings(entry: &RoleEntry) -> Vec<(&'static str, Value, &'static str)> {
     let defaults = entry.default_settings();
     let keys = entry.spec.settings.iter();

@@ -207,7 +207,7 @@ fn shipped_arrangements_are_right_and_can_be_listed_drawn_and_compared() {
     }
     assert!(text(&run(&["topology", "show", "seidr", "--mermaid"]).stdout).starts_with("flowchart"));
     assert!(text(&run(&["topology", "diff", "seidr", "self_debug"]).stdout).contains("ranker"));
-    assert_eq!(events(&run(&["roles", "--json"])).len(), 7);
+    assert_eq!(events(&run(&["roles", "--json"])).len(), rolecall::agents::ROLES.len());
 }
 
 /// A server that takes connections and never answers.

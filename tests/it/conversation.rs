@@ -32,7 +32,7 @@ use crate::{
 };
 
 /// What took effect, without times.
-fn story(record: &ConversationRecord) -> Vec<String> {
+pub fn story(record: &ConversationRecord) -> Vec<String> {
     let line =
         |turn: &Arc<TurnRecord>| format!("{} {} {:?} {:?}", turn.seq, turn.actor, turn.programs, turn.messages());
     let end = &record.end;
@@ -151,9 +151,14 @@ fn every_registered_role_starts_accepts_says_what_it_may_and_survives_a_panic() 
                 assert!(turn.messages().iter().all(|message| role.spec.emits.contains(&message.kind())), "{actor}");
             }
             assert!(accepted.iter().all(|kind| role.spec.accepts.contains(kind)), "{actor}");
-            // Keys of the settings that are listed are the keys that there are.
+            // Keys of the settings that are listed are the keys that there are, with a default or without one.
             let listed: Vec<&str> = role.spec.settings.iter().map(|key| key.name).collect();
-            assert_eq!(listed, role.default_settings().keys().collect::<Vec<_>>(), "{actor}");
+            let defaults = role.default_settings();
+            let with_default: Vec<&str> = listed.iter().copied().filter(|key| defaults.contains_key(*key)).collect();
+            assert_eq!(with_default, defaults.keys().collect::<Vec<_>>(), "{actor}");
+            for key in listed.iter().filter(|key| !defaults.contains_key(**key)) {
+                assert_eq!(role.check_key(key, &serde_json::Value::Null), Ok(()), "{actor}: {key}");
+            }
         }
     });
 }

@@ -112,8 +112,8 @@ impl Teller<'_> {
             }
             ("ranker", _) => {
                 let width = usize::try_from(node.settings["beam_width"].as_u64().unwrap()).unwrap();
-                let scores: Vec<f64> =
-                    delivery.inbox.iter().map(|one| one.judged().unwrap().judgement.score()).collect();
+                let scores: Vec<Vec<f64>> =
+                    delivery.inbox.iter().map(|one| vec![one.judged().unwrap().judgement.score()]).collect();
                 let kept = rolecall::selection::truncation(&scores, width);
                 kept.into_iter().map(|index| delivery.inbox[index].clone()).collect()
             }

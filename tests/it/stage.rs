@@ -14,10 +14,10 @@ use rolecall::{
         Assignment, Company, ConversationEnd, ConversationHead, ConversationRecord, MemoryJournal, Observer, hold,
     },
     domain::{Isolation, Judgement, Problem, Profile, Task},
-    ids::{ActorName, RunId},
+    ids::{ActorName, ConversationId, RunId},
     llm::{ChatModel, Purpose, scripted::Scripted},
     prompts::Prompt,
-    runtime::{TurnRecord, Watch},
+    runtime::{Scene, Seat, TurnRecord, Watch},
     sandbox::{Job, Sandbox, SandboxError},
     topology::Plan,
 };
@@ -131,6 +131,27 @@ fn prompt(purpose: Purpose, reference: &str) -> Arc<Prompt> {
 pub fn assignment(task: Task, sample: u32) -> Assignment {
     let problem = Problem { task: Arc::new(task), hidden: None, reference: None, notes: Vec::new() };
     Assignment { run: RunId(uuid::Uuid::nil()), arm: "arm".to_owned(), problem: Arc::new(problem), sample, seed: 7 }
+}
+
+/// A seat for one actor alone, in sample 0 of an [`assignment`] of this task; without a model.
+pub fn seat(actor: &str, task: Task) -> Arc<Seat> {
+    let scene = Scene {
+        skip_duplicates: false,
+        conversation: ConversationId(uuid::Uuid::nil()),
+        task: Arc::new(task),
+        sample: 0,
+        seed: 7,
+        sandbox: MadeUpSandbox::by_text(),
+        watch: None,
+        profiles: Mutex::default(),
+    };
+    Arc::new(Seat {
+        actor: ActorName(actor.to_owned()),
+        model: None,
+        parameters: Default::default(),
+        prompts: BTreeMap::new(),
+        scene: Arc::new(scene),
+    })
 }
 
 /// Runs `body` on an actor system of its own.

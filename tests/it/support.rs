@@ -244,7 +244,8 @@ pub fn made_up_turn(plan: &Plan, delivery: &Delivery, seed: u64) -> Vec<Message>
                     _ => None,
                 })
                 .collect();
-            let scores: Vec<f64> = reports.iter().map(|report| report.judgement.score()).collect();
+            let row = |report: &Arc<ExecutionReport>| report.judgement.tests.iter().map(|test| test.score).collect();
+            let scores: Vec<Vec<f64>> = reports.iter().map(row).collect();
             let kept = rolecall::selection::truncation(&scores, width);
             kept.into_iter().map(|index| Message::ExecutionReport(reports[index].clone())).collect()
         }

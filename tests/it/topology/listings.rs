@@ -115,6 +115,7 @@ fn the_list_of_roles_names_every_role_and_what_it_takes() {
         for key in entry.spec.settings {
             assert!(listed.contains(key.name), "{listed}");
         }
+        assert!(!listed.contains("null"), "a setting without a default is listed by its name alone");
         let found = json.iter().find(|role| role["role"] == entry.spec.name).unwrap();
         assert_eq!(found["accepts"].as_array().unwrap().len(), entry.spec.accepts.len());
     }

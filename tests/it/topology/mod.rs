@@ -7,6 +7,7 @@ mod listings;
 mod meaning;
 mod overlays;
 mod overrides;
+mod ranker;
 mod searching;
 mod shipped;
 mod support;

@@ -177,8 +177,13 @@ fn the_document_and_the_defaults_name_every_key() {
         assert!(defaults.lines().any(line), "config/defaults.toml says nothing of `{key}`");
     }
     for entry in ROLES {
+        let header = format!("[roles.{}.settings]", entry.spec.name);
+        let section = defaults.split(&header).nth(1).unwrap();
+        let section = section.split("\n[").next().unwrap();
         for setting in entry.spec.settings {
             assert!(manual.contains(&format!("`{}`", setting.name)), "docs/topologies.md says nothing of it");
+            let line = |line: &str| line.trim_start_matches("#: ").starts_with(&format!("{} = ", setting.name));
+            assert!(section.lines().any(line), "config/defaults.toml says nothing of `{}`", setting.name);
         }
     }
 }
