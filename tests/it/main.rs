@@ -7,6 +7,7 @@ mod briefing;
 mod checkers;
 mod cli;
 mod cli_hostile;
+mod cli_interventions;
 mod conversation;
 mod defects;
 mod execution_cases;

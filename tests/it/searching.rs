@@ -240,8 +240,8 @@ fn told(plan: &Plan, starter: Option<usize>, fates: &dyn Fn(u32) -> Fate) -> Sto
 
 #[test]
 fn each_rule_chooses_its_parents() {
-    // Three drafts pass 1, 3 and 2 tests of ten; the children of the first round 1, 0; later ones nothing.
-    let passes = [9, 1, 3, 2, 1, 0];
+    // Three drafts pass 1, 3 and 2 tests of ten; the children of the first round 1 and 3, which only ties; later ones nothing.
+    let passes = [9, 1, 3, 2, 1, 3];
     let fates = failing(move |number| passes.get(number as usize).copied().unwrap_or(0));
     let parents = |rule: Parents| told(&loop_of(barrier(rule), Stop::default(), (3, 2), 9), None, &fates).parents();
     let drafts = [None, None, None];
@@ -333,6 +333,10 @@ fn the_width_of_a_round_is_shared_among_its_parents() {
     // The starter takes the place of the first draft.
     let story = told(&plan, Some(0), &failing(|_| 0));
     assert_eq!(story.parents(), [vec![None; 3], some(&[0, 0, 1, 2, 3])].concat());
+    // A number of the actor's own holds for each parent while the width lasts.
+    let search = Search { widths: vec![4, 5, 1], ..barrier(Parents::Failing) };
+    let story = told(&loop_of(search, Stop::default(), (4, 2), 99), None, &failing(|_| 0));
+    assert_eq!(story.parents(), [vec![None; 4], some(&[1, 1, 2, 2, 3]), some(&[5])].concat());
 }
 
 #[test]
@@ -355,8 +359,8 @@ fn a_duplicate_costs_a_program_and_under_skip_is_not_executed_again() {
     }
     // With a barrier a duplicate is no parent where there is another.
     let search = Search { duplicates: Duplicates::Skip, ..barrier(Parents::Failing) };
-    let story = told(&loop_of(search, Stop::default(), (4, 1), 6), None, &fates);
-    assert_eq!(story.parents()[4..], [Some(1), Some(3)]);
+    let story = told(&loop_of(search, Stop::default(), (4, 1), 8), None, &fates);
+    assert_eq!(story.parents()[4..], [Some(1), Some(3), Some(5), Some(7)]);
 }
 
 #[test]

@@ -1,3 +1,4 @@
 //! Defects of public implementations of such systems, which this one must not have: a test each, named after its number.
 
+mod sandbox;
 mod selection;
