@@ -4,10 +4,12 @@
 mod attacks;
 mod benchmarks;
 mod briefing;
+mod cases_agents;
 mod checkers;
 mod cli;
 mod cli_hostile;
 mod conversation;
+mod critic;
 mod defects;
 mod execution_cases;
 mod house_rules;
