@@ -47,6 +47,7 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
     let problems = problems::load(&args.source, &args.data, args.feedback().into())?;
     cast::refuse_what_cannot_start(&checked.plan, &problems)?;
     interventions::refuse_what_cannot_be_done(&checked.plan, &problems)?;
+    cast::refuse_what_is_unset(&checked.plan)?;
     let limits = &checked.plan.feedback;
     let problems: Vec<Arc<Problem>> =
         problems.into_iter().map(|problem| problems::with_feedback_limits(problem, limits)).collect();

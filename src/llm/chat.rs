@@ -132,6 +132,15 @@ pub struct Ancestor {
     pub siblings: Vec<Sibling>,
 }
 
+/// A program that another is compared with.
+#[derive(Clone, Debug)]
+pub struct Rival {
+    /// The program.
+    pub program: Arc<Program>,
+    /// What the visible tests said of it, where the judge may know.
+    pub judgement: Option<Arc<Judgement>>,
+}
+
 /// The typed objects that a prompt was rendered from.
 #[derive(Clone)]
 pub struct Subject {
@@ -154,6 +163,8 @@ pub struct Subject {
     /// What `program` was made from: its parent first, the first draft or starter last. Only for models that ask for
     /// profiles.
     pub ancestors: Vec<Ancestor>,
+    /// The program that `program` is compared with, and what the tests said of it where the judge may know.
+    pub other: Option<Rival>,
 }
 
 impl Subject {
@@ -169,6 +180,7 @@ impl Subject {
             seen: Arc::new(BTreeSet::new()),
             siblings: Vec::new(),
             ancestors: Vec::new(),
+            other: None,
         }
     }
 }

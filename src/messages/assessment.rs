@@ -17,6 +17,17 @@ pub enum RewardSource {
     Endpoint,
 }
 
+impl RewardSource {
+    /// The word used in files, records and traces.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Execution => "execution",
+            Self::Judge => "judge",
+            Self::Endpoint => "endpoint",
+        }
+    }
+}
+
 /// From a critic, to every role that takes an execution report. Says how good a judged program is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Assessment {

@@ -26,8 +26,12 @@ pub struct PromptData {
     pub starter: Option<String>,
     /// The program to diagnose, repair or judge; empty where a reply held none. Absent in drafting prompts.
     pub program: Option<String>,
-    /// What the visible tests said of `program`. Absent in drafting prompts.
+    /// What the visible tests said of `program`. Absent in drafting prompts, and in judging ones that may not know.
     pub report: Option<ReportData>,
+    /// The program that `program` is compared with, in judging prompts.
+    pub other: Option<String>,
+    /// What the visible tests said of `other`, where the judge may know.
+    pub other_report: Option<ReportData>,
     /// The diagnosis that a repair is to follow.
     pub diagnosis: Option<String>,
     /// How to go about the task, where an analyst has said so.
@@ -110,16 +114,19 @@ impl PromptData {
         let task = &subject.task;
         let text = subject.program.as_ref().map(|program| program.text.clone());
         let (drafts, written) = (purpose == Purpose::Draft, is_about_a_program(purpose));
-        let report = || match &subject.judgement {
-            Some(judgement) => report_data(judgement),
-            None => ReportData::of_nothing(),
+        let report = match &subject.judgement {
+            Some(judgement) => Some(report_data(judgement)),
+            None => (purpose != Purpose::Judge).then(ReportData::of_nothing),
         };
+        let other = subject.other.as_ref().filter(|_| purpose == Purpose::Judge);
         Self {
             task: task_data(task),
             faulty_lines: faulty_lines(task, text.as_deref()),
             starter: text.clone().filter(|_| drafts),
             program: written.then(|| text.unwrap_or_default()),
-            report: written.then(report),
+            report: report.filter(|_| written),
+            other: other.map(|other| other.program.text.clone()),
+            other_report: other.and_then(|other| other.judgement.as_deref().map(report_data)),
             plan: subject.plan.clone(),
             diagnosis: subject.diagnosis.clone().filter(|_| purpose == Purpose::Repair),
         }
@@ -138,6 +145,7 @@ impl PromptData {
             message: maybe(),
         };
         let (drafts, written) = (purpose == Purpose::Draft, is_about_a_program(purpose));
+        let judges = purpose == Purpose::Judge;
         let some_test = || full.then(test);
         let report = ReportData {
             failing: Vec::from_iter(some_test()),
@@ -159,7 +167,9 @@ impl PromptData {
             },
             starter: maybe().filter(|_| drafts),
             program: written.then(word),
-            report: written.then_some(report),
+            other: judges.then(word),
+            other_report: (judges && full).then(|| report.clone()),
+            report: (written && (full || !judges)).then_some(report),
             plan: maybe(),
             diagnosis: maybe().filter(|_| purpose == Purpose::Repair),
             faulty_lines: Vec::from_iter(full.then(|| FaultyLine { number: 1, text: word() })),

@@ -154,6 +154,12 @@ pub const SUSPICIOUS_CALLS: &str = "rolecall.suspicious_calls";
 pub const WRITTEN_EVENT: &str = "rolecall.written";
 /// The event of one program that a filter looked at; [`RANKING`] says what became of it.
 pub const RANKED_EVENT: &str = "rolecall.ranked";
+/// A critic's reward, where its turn is about one program and scored it.
+pub const REWARD: &str = "rolecall.reward";
+/// What gave it: `execution`, `judge` or `endpoint`.
+pub const REWARD_SOURCE: &str = "rolecall.reward.source";
+/// How many programs of a critic's turn have no reward.
+pub const UNSCORED: &str = "rolecall.unscored";
 /// `kept` or `dropped`.
 pub const RANKING: &str = "rolecall.ranking";
 /// Place of a kept program, from 1.

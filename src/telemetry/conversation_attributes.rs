@@ -94,7 +94,7 @@ impl LastFault {
 /// Whether the words of a fault may quote a prompt, a reply or a program: a server's answer does, and so does the message
 /// of a panic over a string.
 pub fn may_quote(fault: &Fault) -> bool {
-    matches!(fault, Fault::Model(_) | Fault::Panic { .. })
+    matches!(fault, Fault::Model(_) | Fault::Endpoint(_) | Fault::Panic { .. })
 }
 
 /// What a fault means for a span: an error, or an early end that is none.

@@ -31,6 +31,7 @@ pub fn line(span: &ReadSpan) -> Line {
     let mut parts = match operation {
         "chat" => chat(span),
         "execute_tool" if span.text(name::TOOL) == Some(RUN_TESTS) => execution(span),
+        "execute_tool" if span.text(name::PEER_SERVICE).is_some() => post(span),
         "execute_tool" => vec![(Tone::Plain, span.text(name::TOOL).unwrap_or(&span.name).to_owned())],
         "invoke_agent" => agent(span),
         _ if span.name == "handoff" => handoff(span),
@@ -66,6 +67,15 @@ fn chat(span: &ReadSpan) -> Line {
         }
     }
     parts.extend(span.text(name::FINISH).map(|finish| (Tone::Faint, finish.to_owned())));
+    let requests = span.count(name::ATTEMPTS).filter(|requests| *requests > 1);
+    parts.extend(requests.map(|requests| (Tone::Faint, format!("{requests} requests"))));
+    parts
+}
+
+fn post(span: &ReadSpan) -> Line {
+    let (server, what) = (span.text(name::PEER_SERVICE).unwrap_or_default(), span.text(name::TOOL).unwrap_or_default());
+    let mut parts = vec![(Tone::Plain, format!("asks {server} for {what}"))];
+    parts.extend(span.count(name::HTTP_STATUS).map(|status| (Tone::Faint, format!("status {status}"))));
     let requests = span.count(name::ATTEMPTS).filter(|requests| *requests > 1);
     parts.extend(requests.map(|requests| (Tone::Faint, format!("{requests} requests"))));
     parts
@@ -121,11 +131,29 @@ fn agent(span: &ReadSpan) -> Line {
         span.service.clone()
     };
     let mut parts = vec![(Tone::Plain, said)];
+    parts.extend(rewards(span).map(|rewards| (Tone::Plain, rewards)));
     if let Some(missing) = span.attributes.get(name::MISSING).and_then(Value::as_array) {
         let missing: Vec<&str> = missing.iter().filter_map(Value::as_str).collect();
         parts.push((Tone::Bad, format!("without {}", missing.join(", "))));
     }
     parts
+}
+
+/// What a critic said of the programs that its turn is about.
+fn rewards(span: &ReadSpan) -> Option<String> {
+    let source = span.text(name::REWARD_SOURCE)?;
+    let evaluations: Vec<_> = span.events.iter().filter(|(event, _)| event == name::EVALUATION).collect();
+    let reward = |of: &serde_json::Map<String, Value>| {
+        let reward = of.get(name::EVALUATION_SCORE).and_then(Value::as_f64);
+        reward.map_or_else(|| "unscored".to_owned(), |reward| format!("reward {reward}"))
+    };
+    if let [(_, of)] = evaluations[..] {
+        return Some(format!("{} ({source})", reward(of)));
+    }
+    let candidate =
+        |of: &serde_json::Map<String, Value>| of.get(name::CANDIDATE).and_then(Value::as_str).map(str::to_owned);
+    let each = evaluations.iter().filter_map(|(_, of)| Some(format!("{} {}", candidate(of)?, reward(of))));
+    Some(format!("{} ({source})", few(&each.collect::<Vec<String>>())))
 }
 
 fn handoff(span: &ReadSpan) -> Line {

@@ -77,7 +77,8 @@ pub fn project(
     draft.finish()
 }
 
-fn request_attributes(request: &Attempt) -> Attributes {
+/// What one request on the wire came to.
+pub fn request_attributes(request: &Attempt) -> Attributes {
     Attributes::new()
         .with(name::HTTP_STATUS, request.status.map(u32::from))
         .with(name::ERROR_TYPE, request.error.as_deref())

@@ -4,11 +4,13 @@
 mod attacks;
 mod benchmarks;
 mod briefing;
+mod cases_agents;
 mod checkers;
 mod cli;
 mod cli_hostile;
 mod cli_interventions;
 mod conversation;
+mod critic;
 mod defects;
 mod execution_cases;
 mod house_rules;

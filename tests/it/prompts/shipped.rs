@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rolecall::{
     config::embedded_file,
     domain::{Language, Program, Verdict},
-    llm::{ChatMessage, Purpose, Subject},
+    llm::{ChatMessage, Purpose, Rival, Subject},
     prompts::{Prompt, PromptData},
 };
 
@@ -73,6 +73,17 @@ fn diagnosing_prompts() {
         insta::assert_snapshot!(format!("{slug}_function"), render(Purpose::Diagnose, name, &broken_function(None)));
         insta::assert_snapshot!(format!("{slug}_program"), render(Purpose::Diagnose, name, &broken_program()));
     }
+}
+
+#[test]
+fn judging_prompts() {
+    let mut subject = broken_function(None);
+    let program = Arc::new(Program::new(Language::Python, "def inc(n):\n    return n + 2\n"));
+    subject.other = Some(Rival { program, judgement: subject.judgement.clone() });
+    insta::assert_snapshot!("critic_compare_shown", render(Purpose::Judge, "critic/compare", &subject));
+    subject.judgement = None;
+    subject.other.as_mut().unwrap().judgement = None;
+    insta::assert_snapshot!("critic_compare_blind", render(Purpose::Judge, "critic/compare", &subject));
 }
 
 #[test]
