@@ -2,7 +2,9 @@
 
 mod debugger;
 mod diagnosing;
+mod evidence;
 mod executor;
+mod feedback;
 mod instructor;
 mod learner;
 mod ranker;

@@ -118,6 +118,20 @@ impl History {
         inner.diagnoses.get(&candidate).into_iter().flatten().filter_map(|entry| self.known(Some(entry))).collect()
     }
 
+    /// The diagnosis that a repair was written from; `None` where its writer had none of that program, or several.
+    pub fn diagnosis_behind(&self, repair: &Candidate) -> Option<Arc<Diagnosis>> {
+        let inner = self.log.inner();
+        let turns = &inner.turns[..self.retired];
+        let writer = turns.binary_search_by_key(&repair.id.seq, |turn| turn.seq).ok().and_then(|at| turns.get(at))?;
+        let mut diagnoses = writer.inbox.iter().filter_map(|message| match message {
+            Message::Diagnosis(diagnosis) => Some(diagnosis),
+            _ => None,
+        });
+        let mut fitting = diagnoses.by_ref().filter(|diagnosis| Some(diagnosis.report.candidate.id) == repair.parent);
+        let found = fitting.next().cloned();
+        found.filter(|_| fitting.next().is_none())
+    }
+
     /// The repairs of a candidate with what the tests said of them, in logical order; those not yet judged are left out.
     pub fn judged_children(&self, parent: MessageId) -> Vec<Arc<ExecutionReport>> {
         let inner = self.log.inner();

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use crate::{agents::role, runtime::RoleEntry};
+
 use super::{Checked, Edge, Node, Plan, Source, When};
 
 /// A listing of the actors and, for each sender, of what it sends to whom; then the limits.
@@ -35,12 +37,14 @@ pub fn text(checked: &Checked) -> String {
     out
 }
 
-/// What is drawn of an actor beside its name.
+/// What is drawn of an actor beside its name; of its settings, those that are not as they are where nothing is said.
 fn traits(node: &Node) -> String {
     let mut traits = vec![format!("role {}", node.spec.name)];
     traits.extend(node.model.as_ref().map(|model| format!("model {model}")));
     traits.extend(node.gathers.then(|| "gathers a generation".to_owned()));
-    traits.extend(node.settings.iter().map(|(key, value)| format!("{key} = {value}")));
+    let defaults = role(node.spec.name).map(RoleEntry::default_settings).unwrap_or_default();
+    let set = node.settings.iter().filter(|(key, value)| defaults.get(*key) != Some(*value));
+    traits.extend(set.map(|(key, value)| format!("{key} = {value}")));
     traits.join(", ")
 }
 

@@ -6,7 +6,8 @@ use super::{
     When,
     draft::{ActorDraft, Draft, EdgeDraft, Sheet, Values},
     schema::{
-        ACTOR_KEYS, ACTOR_TABLES, EDGE_KEYS, Form, Key, TOP_KEYS, TOP_SHAPES, WHEN, find, is_section, names_below,
+        ACTOR_KEYS, ACTOR_TABLES, EDGE_KEYS, Form, Key, TOP_KEYS, TOP_SHAPES, WHEN, find, is_section, is_stop,
+        names_below,
     },
     unknown::unknown_key,
 };
@@ -287,12 +288,12 @@ impl Reader<'_> {
     }
 }
 
-/// The element of an array of strings that is none, else the value itself.
+/// The element of an array of stop strings that is none, else the value itself.
 fn culprit(item: &Item, form: Form) -> &Item {
     match &item.content {
-        Content::Array(items) if form == Form::Texts => {
-            let is_text = |item: &&Item| matches!(&item.content, Content::Scalar(value) if value.is_string());
-            items.iter().find(|item| !is_text(item)).unwrap_or(item)
+        Content::Array(items) if form == Form::Stops => {
+            let is_right = |item: &&Item| matches!(&item.content, Content::Scalar(value) if is_stop(value));
+            items.iter().find(|item| !is_right(item)).unwrap_or(item)
         }
         _ => item,
     }

@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{
     domain::shorten,
-    llm::{Attempt, ChatModel, ChatReply, ChatRequest, ModelError, ModelInfo, Purpose},
+    llm::{Attempt, ChatModel, ChatReply, ChatRequest, ModelError, ModelInfo, Parameters, Purpose},
 };
 
 /// Longest time to wait for a connection.
@@ -172,6 +172,10 @@ impl ChatModel for OpenAi {
 
     fn answers(&self, _purpose: Purpose) -> bool {
         true
+    }
+
+    fn defaults(&self) -> Option<&Parameters> {
+        Some(&self.settings.parameters)
     }
 
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {

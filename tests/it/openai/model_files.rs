@@ -39,7 +39,7 @@ fn a05_every_key_of_the_file_reaches_the_settings() {
         api_key_env = "K"
         max_tokens_field = "max_completion_tokens"
         limits = { timeout_secs = 1, total_secs = 2.5, max_retries = 3, backoff_secs = 0.25 }
-        parameters = { temperature = 0, top_p = 0.5, max_output_tokens = 7, stop = ["END"] }
+        parameters = { temperature = 0, top_p = 0.5, max_output_tokens = 7, stop = ["<END>"] }
         extra = { top_k = 40, nested = { a = [1, 2.5, true] } }
         "#,
     )
@@ -54,7 +54,7 @@ fn a05_every_key_of_the_file_reaches_the_settings() {
         (parameters.temperature, parameters.top_p, parameters.max_output_tokens),
         (Some(0.0), Some(0.5), Some(7))
     );
-    assert_eq!(parameters.stop, ["END"]);
+    assert_eq!(parameters.stop, ["<END>"]);
     assert_eq!(serde_json::Value::Object(settings.extra), json!({"nested": {"a": [1, 2.5, true]}, "top_k": 40}));
 }
 

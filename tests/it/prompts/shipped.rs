@@ -6,7 +6,7 @@ use rolecall::{
     config::embedded_file,
     domain::{Language, Program, Verdict},
     llm::{ChatMessage, Purpose, Subject},
-    prompts::{Prompt, PromptData},
+    prompts::{ExecutionFeedback, Prompt, PromptData},
 };
 
 use super::{
@@ -36,6 +36,7 @@ fn broken_program() -> Subject {
 fn not_accepted() -> Subject {
     let mut subject = broken_function(None);
     let mut judgement = subject.judgement.as_deref().unwrap().clone();
+    judgement.verdict = Verdict::CompileError;
     judgement.compile_output = Some("SyntaxError: invalid syntax (line 2)".to_owned());
     subject.judgement = Some(Arc::new(judgement));
     subject
@@ -46,8 +47,17 @@ fn shipped(purpose: Purpose, name: &str) -> Prompt {
     Prompt::load(purpose, name, text).unwrap()
 }
 
+/// What the role of a shipped prompt shows where no setting says otherwise.
+fn feedback(name: &str) -> ExecutionFeedback {
+    let role = rolecall::agents::role(name.split('/').next().unwrap()).unwrap();
+    let shared = serde_json::to_value(ExecutionFeedback::default()).unwrap();
+    let mut settings = role.default_settings();
+    settings.retain(|key, _| shared.get(key).is_some());
+    serde_json::from_value(settings.into()).unwrap()
+}
+
 fn render(purpose: Purpose, name: &str, subject: &Subject) -> String {
-    let messages = shipped(purpose, name).render(&PromptData::new(purpose, subject)).unwrap();
+    let messages = shipped(purpose, name).render(&PromptData::new(purpose, subject, &feedback(name))).unwrap();
     let show = |message: &ChatMessage| format!("=== {}\n{}", message.role.name(), message.content);
     messages.iter().map(show).collect::<Vec<_>>().join("\n")
 }
@@ -99,7 +109,7 @@ fn static_diagnoses() {
         silent.judgement = None;
         let texts: Vec<String> = [broken_function(None), broken_program(), not_accepted(), silent]
             .iter()
-            .map(|subject| prompt.render_text(&PromptData::new(Purpose::Diagnose, subject)).unwrap())
+            .map(|subject| prompt.render_text(&PromptData::new(Purpose::Diagnose, subject, &feedback(name))).unwrap())
             .collect();
         insta::assert_snapshot!(name.replace('/', "_"), texts.join("\n=====\n"));
     }

@@ -12,9 +12,9 @@ fn an_arrangement_is_drawn_as_text() {
     intervenor: a teacher explains, a learner rewrites (INTERVENOR)
 
     actors
-      learner   role learner, model templates, drafts = 1, repairs = 1
+      learner   role learner, model templates
       executor  role executor
-      teacher   role teacher, model templates, diagnoses = 1, instruction = "auto"
+      teacher   role teacher, model templates
 
     messages
       task
