@@ -197,7 +197,7 @@ pub const ACTOR_KEYS: &[Key] = &[
     key("parameters.temperature", Form::Number { most: f64::MAX }, "as [parameters], for this actor"),
     key("parameters.top_p", Form::Number { most: 1.0 }, "as [parameters], for this actor"),
     key("parameters.max_output_tokens", Form::Whole { least: 1, most: SMALL }, "as [parameters], for this actor"),
-    key("parameters.stop", Form::Stops, "as [parameters], for this actor"),
+    key("parameters.stop", Form::Stops, STOP_REASON),
     key("parameters.context_tokens", Form::Whole { least: 1, most: SMALL }, "as [parameters], for this actor"),
 ];
 

@@ -1,6 +1,9 @@
 //! Code extraction from replies, and the prompts that are shipped.
 
+pub mod carries;
+mod context;
 mod extraction;
+pub mod feedback;
 mod languages;
 mod rendering;
 mod shipped;
@@ -35,7 +38,7 @@ pub fn function_task(name: &str, signature: &str, preamble: Option<&str>) -> Tas
 }
 
 /// A task for a program that reads stdin and writes stdout.
-fn program_task() -> Task {
+pub fn program_task() -> Task {
     let mut task = function_task("twice", "", None);
     task.entry_point = None;
     task.signature = None;

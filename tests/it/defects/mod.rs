@@ -1,0 +1,3 @@
+//! Defects that public implementations had: one test each, so that ours never have them.
+
+mod prompts;
