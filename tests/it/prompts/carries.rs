@@ -22,7 +22,7 @@ pub const REPAIRING: &[Purpose] = &[Purpose::Diagnose, Purpose::Repair];
 
 /// Prompts that no model reads: their text is the diagnosis itself, which goes to the repairing role together with the
 /// program, the statement, the language and the signature.
-const STATIC: [&str; 5] = [
+pub const STATIC: [&str; 5] = [
     "instructor/static",
     "instructor/static_because",
     "instructor/static_instead",

@@ -1,5 +1,6 @@
 //! Code extraction from replies, and the prompts that are shipped.
 
+mod asked;
 pub mod carries;
 mod context;
 mod extraction;
