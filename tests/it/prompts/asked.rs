@@ -37,11 +37,16 @@ fn line(settings: &Value) -> Plan {
 }
 
 fn play(plan: Plan, language: Language) -> ConversationRecord {
+    let model = Scripted::with(|request, n| match request.purpose {
+        Purpose::Diagnose => Line::say(format!("diagnosis at call {n}")),
+        _ => Line::say(format!("```\ndef f(x):\n    return 1000{n}\n```")),
+    });
+    play_with(plan, language, model)
+}
+
+fn play_with(plan: Plan, language: Language, model: Scripted) -> ConversationRecord {
     on_stage(async {
-        let model: Arc<dyn ChatModel> = Arc::new(Scripted::with(|request, n| match request.purpose {
-            Purpose::Diagnose => Line::say(format!("diagnosis at call {n}")),
-            _ => Line::say(format!("```\ndef f(x):\n    return 1000{n}\n```")),
-        }));
+        let model: Arc<dyn ChatModel> = Arc::new(model);
         let mut task = task(3, None);
         task.language = language;
         let company = company(plan, model, MadeUpSandbox::by_text(), None);
@@ -107,6 +112,39 @@ fn the_past_of_a_program_is_its_own_line_with_the_diagnosis_that_led_on() {
     assert!(diagnosis.contains("Attempt 4") && diagnosis.contains("return 10006"), "{diagnosis}");
     let none = play(line(&json!({})), Language::Python);
     assert!(!last_prompt(&none, "debugger").contains("Attempt"));
+}
+
+#[test]
+fn one_turn_that_repairs_several_programs_mixes_up_no_diagnoses() {
+    let mut plan = line(&json!({"history": "all"}));
+    plan.nodes[0] = node("synthesizer", "synthesizer", json!({"drafts": 2}));
+    plan.nodes[3] = node("debugger", "debugger", json!({"repairs": 1, "history": "all"}));
+    plan.nodes[3].gathers = true;
+    for (rank, node) in plan.nodes.iter_mut().enumerate() {
+        node.rank = u32::try_from(rank).unwrap();
+    }
+    let model = Scripted::with(|request, n| match (request.purpose, &request.subject.program) {
+        (Purpose::Diagnose, Some(program)) => {
+            Line::say(format!("look at {}", program.text.trim().replace("def f(x):\n    ", "")))
+        }
+        _ => {
+            Line::say_all((0..request.choices).map(|choice| format!("```\ndef f(x):\n    return {n}000{choice}\n```")))
+        }
+    });
+    let record = play_with(plan, Language::Python, model);
+    let mut pairs = 0;
+    for turn in record.turns.iter().filter(|turn| turn.role == "debugger") {
+        assert_eq!(turn.inbox.len(), 2, "it gathers");
+        for call in &turn.attempts[0].log.calls {
+            let text = &call.messages[1].content;
+            for attempt in text.split("\nAttempt ").skip(1) {
+                let program = attempt.lines().find(|line| line.contains("return ")).unwrap().trim();
+                assert!(attempt.contains(&format!("look at {program}\n")), "{program}:\n{text}");
+                pairs += 1;
+            }
+        }
+    }
+    assert!(pairs > 1, "{pairs}");
 }
 
 #[test]

@@ -227,7 +227,7 @@ fn every_shipped_prompt_shows_what_the_settings_choose() {
         }
         let text = render(&name, purpose, &subject, &feedback(json!({"localisation": 2, "values": true})));
         assert!(text.contains("line 4 (0.87):     m = n\nline 1 (0.87): import os\n"), "{name}:\n{text}");
-        assert!(text.contains("at line 4:\nn: 1, then 2\n"), "{name}:\n{text}");
+        assert!(text.contains("at line 4 (the last ones, of all tests):\nn: 1, then 2\n"), "{name}:\n{text}");
     }
 }
 
