@@ -60,10 +60,10 @@ pub fn fit(prompt: &Prompt, mut data: PromptData, limit: usize) -> Result<Fittin
     let mut shortened = Vec::new();
     for part in PARTS {
         while tokens > limit && (part.cut)(&mut data) {
-            messages = prompt.render(&data)?;
-            let before = std::mem::replace(&mut tokens, tokens_of(&messages));
+            let before = std::mem::replace(&mut messages, prompt.render(&data)?);
+            tokens = tokens_of(&messages);
             // A template need not show what was taken away.
-            if tokens < before && shortened.last() != Some(&part.word) {
+            if messages != before && shortened.last() != Some(&part.word) {
                 shortened.push(part.word);
             }
         }

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use rolecall::{
-    agents::ROLES,
+    agents::role,
     config::{embedded_file, embedded_names},
     domain::{Language, Program, Verdict},
     llm::{Ancestor, Purpose, Subject},
@@ -30,18 +30,17 @@ pub const STATIC: [&str; 5] = [
     "teacher/static",
 ];
 
-/// Every shipped prompt for one of `purposes`, by name. What a prompt is for, its role says by the prompts that it has: a
-/// prompt has the purpose of the role's key with the same default, else that of the role's first prompt with a model's
-/// purpose in `purposes`.
+/// Every shipped prompt for one of `purposes`, by name. Its role is that of its folder; its purpose is that of the role's
+/// key with this default, else the first of the role's purposes that it can be loaded for.
 pub fn shipped_prompts(purposes: &[Purpose]) -> Vec<(String, Purpose)> {
-    let names = ROLES.iter().filter(|entry| !entry.spec.prompts.is_empty()).flat_map(|entry| {
-        let folder = format!("prompts/{}", entry.spec.name);
-        let names = embedded_names(&folder, ".md").into_iter();
-        names.map(move |name| (format!("{}/{name}", entry.spec.name), entry.spec.prompts))
-    });
-    let with_purpose = names.map(|(name, keys)| {
-        let own = keys.iter().find(|key| key.default == name);
-        let purpose = own.map_or_else(|| keys[0].purpose, |key| key.purpose);
+    let with_purpose = embedded_names("prompts", ".md").into_iter().map(|name| {
+        let folder = name.split('/').next().unwrap();
+        let role = role(folder).unwrap_or_else(|| panic!("{name}: there is no role {folder}"));
+        let text = embedded_file(&format!("prompts/{name}.md")).unwrap();
+        let own = role.spec.prompts.iter().find(|key| key.default == name);
+        let mut keys = own.into_iter().chain(role.spec.prompts);
+        let key = keys.find(|key| Prompt::load(key.purpose, &name, text).is_ok());
+        let purpose = key.unwrap_or_else(|| panic!("{name} is for no purpose of its role")).purpose;
         (name, purpose)
     });
     with_purpose.filter(|(_, purpose)| purposes.contains(purpose)).collect()

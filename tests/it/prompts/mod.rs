@@ -8,6 +8,7 @@ pub mod feedback;
 mod languages;
 mod rendering;
 mod shipped;
+mod traced;
 
 use std::sync::Arc;
 
