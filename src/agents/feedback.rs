@@ -106,9 +106,17 @@ impl<S, D: DefaultTests> WithFeedback<S, D> {
 
     /// What is wrong with the feedback as a whole.
     pub(super) fn check_feedback(&self) -> Vec<SettingsError> {
-        let senseless = self.feedback.report == ReportForm::Raw && self.feedback.tests == ShownTests::None;
-        let reason = "is \"raw\", which stands in place of the tests, and `tests` is \"none\"".to_owned();
-        if senseless { vec![SettingsError { key: "report", reason }] } else { Vec::new() }
+        let feedback = &self.feedback;
+        let mut errors = Vec::new();
+        if feedback.report == ReportForm::Raw && feedback.tests == ShownTests::None {
+            let reason = "is \"raw\", which stands in place of the tests, and `tests` is \"none\"".to_owned();
+            errors.push(SettingsError { key: "report", reason });
+        }
+        if feedback.test_tokens != ExecutionFeedback::default().test_tokens && feedback.tests != ShownTests::All {
+            let reason = "has no use: only `tests = \"all\"` shows as many tests as fit".to_owned();
+            errors.push(SettingsError { key: "test_tokens", reason });
+        }
+        errors
     }
 }
 
@@ -185,6 +193,9 @@ mod tests {
         let raw = read(json!({"report": "raw", "tests": "none"})).unwrap();
         assert_eq!(raw.check_feedback()[0].key, "report");
         assert!(read(json!({"report": "raw"})).unwrap().check_feedback().is_empty());
+        let limited = read(json!({"test_tokens": 50})).unwrap();
+        assert_eq!(limited.check_feedback()[0].key, "test_tokens");
+        assert!(read(json!({"test_tokens": 50, "tests": "all"})).unwrap().check_feedback().is_empty());
     }
 
     #[test]
