@@ -87,6 +87,11 @@ pub trait Toolchain: Sync {
         Ok(Value::from(tests))
     }
 
+    /// Whether the sandbox can tell which lines its programs executed, and values at lines.
+    fn has_profiles(&self) -> bool {
+        false
+    }
+
     /// Calls in a program that end or replace its process, or start others (`exit`, `fork`, `exec`), as written, with
     /// their lines. A record of a linked program names them; languages that link none have none.
     fn exits(&self, _program: &str) -> Vec<Assertion> {

@@ -34,6 +34,10 @@ impl Toolchain for Python {
         Testing::Forked
     }
 
+    fn has_profiles(&self) -> bool {
+        true
+    }
+
     fn program(&self, text: &str) -> Unit {
         Unit::of_one("program.py", text)
     }

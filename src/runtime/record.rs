@@ -83,6 +83,9 @@ pub struct CallRecord {
     pub draw: Draw,
     /// The prompt.
     pub messages: Vec<ChatMessage>,
+    /// What was left out of it so that it fits into the context, in that order.
+    #[serde(default)]
+    pub shortened: Vec<String>,
     /// The reply.
     pub choices: Vec<Choice>,
     /// Tokens, as far as known.

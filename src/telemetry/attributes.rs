@@ -120,6 +120,8 @@ pub const SENDER_SEQ: &str = "rolecall.sender_seq";
 
 // A model call.
 pub const PURPOSE: &str = "rolecall.purpose";
+/// What was left out of a prompt so that it fits into the model's context.
+pub const PROMPT_SHORTENED: &str = "rolecall.prompt.shortened";
 pub const ORDINAL: &str = "rolecall.ordinal";
 /// Beside the array of finish reasons, which a search finds by its JSON text only.
 pub const FINISH: &str = "rolecall.finish";

@@ -56,6 +56,7 @@ pub fn project(
         .set(name::ORDINAL, ordinal)
         .set(name::GENERATION, turn.generation)
         .set(name::PURPOSE, call.purpose.name())
+        .set(name::PROMPT_SHORTENED, (!call.shortened.is_empty()).then(|| call.shortened.clone()))
         .set(name::ATTEMPTS, call.attempts.len());
     let reasons: Vec<String> = call.choices.iter().map(|choice| choice.finish_reason.clone()).collect();
     if !reasons.is_empty() {

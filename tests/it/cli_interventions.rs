@@ -37,7 +37,10 @@ fn a_placebo_is_run_recorded_and_shown_in_the_trace() {
         for conversation in conversations {
             assert_eq!(conversation["interventions"], serde_json::json!([format!("teacher -> learner: {intervene}")]));
             let trace = fs::read_to_string(conversation["trace"].as_str().unwrap()).unwrap();
-            assert!(trace.contains("rolecall.interventions") && trace.contains("\"rolecall.intervention\""), "{intervene}");
+            assert!(
+                trace.contains("rolecall.interventions") && trace.contains("\"rolecall.intervention\""),
+                "{intervene}"
+            );
         }
     }
 }
@@ -48,7 +51,11 @@ fn what_an_intervention_needs_is_asked_for_before_anything_starts() {
     let traces = folder.path().join("traces").display().to_string();
     let alone = run(&arguments(&topology, &traces, &[EASY]));
     assert_eq!(alone.status.code(), Some(2));
-    assert!(text(&alone.stderr).contains("needs a diagnosis of another task for robot-walk"), "{}", text(&alone.stderr));
+    assert!(
+        text(&alone.stderr).contains("needs a diagnosis of another task for robot-walk"),
+        "{}",
+        text(&alone.stderr)
+    );
 
     let file = folder.path().join("diagnoses.jsonl");
     fs::write(&file, "{\"task\": \"elsewhere\", \"text\": \"It forgets the last one.\"}\n\n").unwrap();

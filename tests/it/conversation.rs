@@ -42,7 +42,7 @@ pub fn story(record: &ConversationRecord) -> Vec<String> {
 }
 
 /// The learner and teacher cast: every role that the SEIDR cast lacks.
-fn school() -> Plan {
+pub fn school() -> Plan {
     plan(
         vec![
             node("learner", "learner", json!({})),
@@ -56,7 +56,7 @@ fn school() -> Plan {
 }
 
 /// The learner's cast with a critic whose model judges every program that failed.
-fn judged() -> Plan {
+pub fn judged() -> Plan {
     let mut plan = school();
     plan.nodes.push(node("critic", "critic", json!({ "reward": "judge" })));
     plan.edges.retain(|edge| edge.from != Source::Actor(1));

@@ -1,6 +1,6 @@
 //! The search settings, by stories whose programs fail as a script says: who is whose parent, in which order and how many.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, num::NonZeroU32, sync::Arc};
 
 use rolecall::{
     conversation::{
@@ -14,7 +14,7 @@ use rolecall::{
         Origin, RewardSource,
     },
     runtime::{Finished, TurnLog, TurnRecord},
-    topology::{BudgetLimits, ChildOrder, Duplicates, Parents, Plan, Search, Source, Stop, StopOn},
+    topology::{BudgetLimits, ChildOrder, Duplicates, Edge, Parents, Plan, Search, Source, Stop, StopOn, When},
 };
 use serde_json::json;
 
@@ -402,6 +402,47 @@ fn programs_past_the_one_that_passes_are_spend_and_no_programs_to_solution() {
         assert_eq!(story.ending.programs_to_solve, Some(3));
         assert!(story.ending.spend.programs >= 3, "{parallel_turns}");
     }
+}
+
+/// A critic between the executor and the debugger.
+fn with_critic(no_improvement: u32, on: StopOn) -> Plan {
+    let stop = Stop { on, no_improvement: NonZeroU32::new(no_improvement) };
+    let mut plan = loop_of(barrier(Parents::Last), stop, (1, 1), 20);
+    plan.nodes.push(node("critic", "critic", json!({})));
+    plan.nodes[3].rank = 3;
+    let (from, to, when) = (Source::Actor(1), 2, When::Failed);
+    plan.edges.retain(|edge| edge.from != from || edge.to != to);
+    plan.edges.push(Edge { from: Source::Actor(1), to: 3, when: When::Always, intervene: None });
+    plan.edges.push(Edge { from: Source::Actor(3), to: 2, when, intervene: None });
+    plan
+}
+
+#[test]
+fn keep_best_ends_when_the_reward_does_not_improve_and_returns_the_best() {
+    let rewards = [0.0, 0.1, 0.4, 0.3, 0.5, 0.5, 0.2, 0.9];
+    // The tests say otherwise than the critic: its reward decides.
+    let fates = |number: u32| Fate {
+        reward: rewards.get(number as usize).copied(),
+        ..fate(number, usize::try_from(9 - number.min(9)).unwrap())
+    };
+    for (rounds, programs, best) in [(1, 3, 2), (2, 6, 4), (9, 16, 7), (99, 20, 7)] {
+        let story = told(&with_critic(rounds, StopOn::Solved), None, &fates);
+        assert_eq!(story.ending.spend.programs, programs, "{rounds} rounds");
+        let outcome = if programs == 20 { Outcome::BudgetPrograms } else { Outcome::NoImprovement };
+        assert_eq!(story.ending.outcome, outcome);
+        let kept = story.ending.best.as_ref().unwrap().candidate.program.as_ref().unwrap().text.clone();
+        assert_eq!(kept, format!("program {best}"));
+    }
+}
+
+#[test]
+fn a_program_without_a_reward_is_the_best_only_where_there_is_no_other() {
+    let fates = |number: u32| Fate { reward: (number == 3).then_some(-5.0), ..fate(number, 1) };
+    let story = told(&with_critic(4, StopOn::Solved), None, &fates);
+    assert_eq!(story.ending.best.unwrap().candidate.program.as_ref().unwrap().text, "program 3");
+    let fates = |number: u32| fate(number, 1);
+    let story = told(&with_critic(4, StopOn::Solved), None, &fates);
+    assert_eq!(story.ending.best.unwrap().candidate.program.as_ref().unwrap().text, "program 1");
 }
 
 #[test]

@@ -184,8 +184,13 @@ fn descendant(passed_before: usize, passed: usize) -> ChatRequest {
     let verdicts = |passed| (0..4).map(|test| if test < passed { Verdict::Passed } else { Verdict::Wrong }).collect();
     let (before, after): (Vec<Verdict>, Vec<Verdict>) = (verdicts(passed_before), verdicts(passed));
     let mut request = request(Purpose::Repair, &SMALLEST.replace("return best", "return best + 1"));
-    let ancestor =
-        Ancestor { program: program(SMALLEST), judgement: judged(&before), profile: None, siblings: Vec::new() };
+    let ancestor = Ancestor {
+        program: program(SMALLEST),
+        judgement: judged(&before),
+        profile: None,
+        siblings: Vec::new(),
+        diagnosis: None,
+    };
     request.subject.judgement = Some(judged(&after));
     request.subject.ancestors = vec![ancestor];
     request.choices = 60;

@@ -12,6 +12,7 @@ use crate::{
     ids::MessageId,
     llm::{ModelError, Purpose, Rival, Subject},
     messages::{ExecutionReport, RewardSource},
+    prompts::ExecutionFeedback,
     runtime::{Ask, Fault, Metered, NoteValue, Turn},
 };
 
@@ -157,7 +158,13 @@ impl Judge<'_> {
         let mut raw = String::new();
         for _ in 0..2 {
             let subject = self.subject(a, b);
-            let ask = Ask { purpose: Purpose::Judge, prompt: "compare", subject, choices: 1 };
+            let ask = Ask {
+                purpose: Purpose::Judge,
+                prompt: "compare",
+                subject,
+                feedback: &ExecutionFeedback::default(),
+                choices: 1,
+            };
             let reply = match self.model.ask(ask).await {
                 Ok(reply) => reply,
                 Err(Fault::Model(error @ (ModelError::Budget | ModelError::NothingToSay(_)))) => {

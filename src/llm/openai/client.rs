@@ -23,7 +23,7 @@ use super::{
 use crate::{
     domain::shorten,
     llm::{
-        Attempt, ChatModel, ChatReply, ChatRequest, ModelError, ModelInfo, Purpose,
+        Attempt, ChatModel, ChatReply, ChatRequest, ModelError, ModelInfo, Parameters, Purpose,
         http::{Call, Class, Failure, Policy},
     },
 };
@@ -180,6 +180,10 @@ impl ChatModel for OpenAi {
 
     fn answers(&self, _purpose: Purpose) -> bool {
         true
+    }
+
+    fn defaults(&self) -> Option<&Parameters> {
+        Some(&self.settings.parameters)
     }
 
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {

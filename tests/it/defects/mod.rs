@@ -1,4 +1,5 @@
 //! Defects of public implementations of such systems, which this one must not have: a test each, named after its number.
 
+mod prompts;
 mod sandbox;
 mod selection;

@@ -1,9 +1,14 @@
 //! Code extraction from replies, and the prompts that are shipped.
 
+mod asked;
+pub mod carries;
+mod context;
 mod extraction;
+pub mod feedback;
 mod languages;
 mod rendering;
 mod shipped;
+mod traced;
 
 use std::sync::Arc;
 
@@ -35,7 +40,7 @@ pub fn function_task(name: &str, signature: &str, preamble: Option<&str>) -> Tas
 }
 
 /// A task for a program that reads stdin and writes stdout.
-fn program_task() -> Task {
+pub fn program_task() -> Task {
     let mut task = function_task("twice", "", None);
     task.entry_point = None;
     task.signature = None;

@@ -248,6 +248,7 @@ pub fn call(turn: &TurnRecord, purpose: Purpose) -> CallRecord {
         seed: 99,
         draw: Draw { sample: 0, first: 0, ordinal: 0 },
         messages: vec![ChatMessage { role: ChatRole::User, content: said("Write it.") }],
+        shortened: Vec::new(),
         choices: vec![Choice {
             text: said("def merge(): ..."),
             finish_reason: "stop".to_owned(),
