@@ -11,6 +11,8 @@ use crate::ids::MessageId;
 pub enum RewardSource {
     /// The order of verdicts: accepted, wrong by share of tests passed, crash, compile error.
     Execution,
+    /// How many programs of the round pass the same tests, and how many tests these are.
+    Agreement,
     /// A model that compares two programs.
     Judge,
     /// A reward model behind an HTTP endpoint.
@@ -22,6 +24,7 @@ impl RewardSource {
     pub fn name(self) -> &'static str {
         match self {
             Self::Execution => "execution",
+            Self::Agreement => "agreement",
             Self::Judge => "judge",
             Self::Endpoint => "endpoint",
         }

@@ -28,7 +28,7 @@ mod reward;
 mod tournament;
 mod truncation;
 
-pub use agreement::agreement;
+pub use agreement::{agreement, group_scores};
 pub use epsilon::Epsilon;
 pub use epsilon_lexicase::epsilon_lexicase;
 pub use lexicase::lexicase;

@@ -1,6 +1,7 @@
 //! The one integration binary: drives the library and the built `rolecall`.
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, reason = "a test may panic")]
 
+mod arrangements;
 mod attacks;
 mod benchmarks;
 mod briefing;

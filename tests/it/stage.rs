@@ -107,7 +107,13 @@ pub fn company(plan: Plan, model: Arc<dyn ChatModel>, sandbox: Arc<dyn Sandbox>,
     let mut prompts = BTreeMap::new();
     for node in plan.nodes.iter().filter(|node| !node.spec.asks.is_empty()) {
         models.insert(node.name.clone(), model.clone());
-        let of_node = node.spec.prompts.iter().map(|one| (one.key.to_owned(), prompt(one.purpose, one.default)));
+        // The plan's own, where it comes from a file.
+        let reference = |key: &str| node.prompts.get(key).map(|prompt| prompt.reference.as_str());
+        let of_node = node
+            .spec
+            .prompts
+            .iter()
+            .map(|one| (one.key.to_owned(), prompt(one.purpose, reference(one.key).unwrap_or(one.default))));
         prompts.insert(node.name.clone(), of_node.collect());
     }
     Arc::new(Company {

@@ -9,7 +9,7 @@ use crate::{
     llm::Purpose,
     messages::{Assessment, ExecutionReport, Kind, Message, RewardSource},
     runtime::{Fault, Inlets, PromptKey, Receives, Role, RoleEntry, RoleSpec, Seat, SettingsError, Turn},
-    selection::execution_reward,
+    selection::{execution_reward, group_scores},
 };
 
 pub(in crate::agents) static ROLE: RoleEntry = RoleEntry::of::<Critic>();
@@ -51,7 +51,7 @@ impl Role for Critic {
     fn new(settings: Settings, _: &Seat) -> Result<Self, SettingsError> {
         let endpoint = match settings.reward {
             RewardSource::Endpoint => Some(Endpoint::new(&settings)?),
-            RewardSource::Execution | RewardSource::Judge => None,
+            RewardSource::Execution | RewardSource::Agreement | RewardSource::Judge => None,
         };
         Ok(Self { settings, endpoint })
     }
@@ -83,6 +83,7 @@ impl Receives<ExecutionReport> for Critic {
         let opinions = match (self.settings.reward, &self.endpoint) {
             (RewardSource::Judge, _) => judge::compare_all(inbox, self.settings.tests(), turn).await?,
             (RewardSource::Endpoint, Some(endpoint)) => endpoint.ask_all(inbox, turn).await?,
+            (RewardSource::Agreement, _) => by_agreement(inbox),
             (RewardSource::Execution | RewardSource::Endpoint, _) => inbox.iter().map(by_execution).collect(),
         };
         let assessment = |(index, (report, opinion)): (usize, (&Arc<ExecutionReport>, Opinion))| {
@@ -92,6 +93,14 @@ impl Receives<ExecutionReport> for Critic {
         };
         Ok(inbox.iter().zip(opinions).enumerate().map(assessment).collect())
     }
+}
+
+/// Programs that pass the same tests speak for each other: those received together are the population.
+fn by_agreement(inbox: &[Arc<ExecutionReport>]) -> Vec<Opinion> {
+    let scores = |report: &Arc<ExecutionReport>| report.judgement.tests.iter().map(|test| test.score).collect();
+    let scores: Vec<Vec<f64>> = inbox.iter().map(scores).collect();
+    let rewards = group_scores(&scores).into_iter();
+    rewards.map(|reward| Opinion { reward: Some(reward as f64), comment: None }).collect()
 }
 
 fn by_execution(report: &Arc<ExecutionReport>) -> Opinion {

@@ -51,7 +51,7 @@ impl Default for Settings {
 pub(super) const KEYS: &[SettingKey] = &[
     SettingKey {
         name: "reward",
-        help: "\"execution\" (the order of verdicts), \"judge\" (a model compares with the best so far) or \"endpoint\"",
+        help: "\"execution\" (the order of verdicts), \"agreement\" (how many programs of those received together pass the same tests; wants `gather`), \"judge\" (a model compares with the best so far) or \"endpoint\"",
     },
     SettingKey {
         name: "tests",
