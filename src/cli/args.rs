@@ -111,7 +111,7 @@ impl From<SandboxChoice> for Backends {
 /// Arguments of `run`.
 #[derive(Args, Clone, Debug)]
 pub struct RunArgs {
-    /// The arrangement: a shipped name (seidr, intervenor, self_debug, resample) or a file.
+    /// The arrangement: a shipped name (seidr, intervenor, repair, art_of_repair, self_debug, …) or a file.
     #[arg(long, value_name = "NAME|FILE")]
     pub topology: String,
     #[command(flatten)]
