@@ -90,9 +90,13 @@ async fn repair(
     let model = turn.model();
     let readers = Readers {
         prompt: model.as_ref().is_some_and(Metered::reads_prompt).then_some(feedback),
-        model: model.as_ref().is_some_and(Metered::wants_profile),
+        model: model.as_ref().is_some_and(Metered::wants_profile) && !feedback.is_hidden(),
     };
     let mut subject = evidence::of_report(report, readers, turn).await?;
+    if feedback.is_hidden() {
+        // A model that reads programs and results instead of a prompt must not know more than a prompt would tell.
+        (subject.judgement, subject.siblings) = (None, Vec::new());
+    }
     subject.diagnosis = diagnosis.map(str::to_owned);
     write(&Work { purpose: Purpose::Repair, prompt: "repair", subject, feedback }, quota, turn).await
 }
