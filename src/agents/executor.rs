@@ -3,14 +3,14 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    domain::{Judgement, TestSuite},
+    domain::Judgement,
     messages::{Candidate, ExecutionReport, Kind, Message},
     runtime::{Fault, Inlets, NoteValue, Receives, Role, RoleEntry, RoleSpec, Seat, SettingsError, Turn},
 };
 
 pub(super) static ROLE: RoleEntry = RoleEntry::of::<Executor>();
 
-/// Runs each candidate against the visible tests, in the sandbox.
+/// Runs each candidate against the tests that feed back, in the sandbox.
 struct Executor;
 
 /// The executor has no settings: limits are those of the task and of `[feedback]`.
@@ -23,7 +23,7 @@ impl Role for Executor {
 
     const SPEC: RoleSpec = RoleSpec {
         name: "executor",
-        summary: "runs each candidate against the visible tests, in the sandbox",
+        summary: "runs each candidate against the tests that feed back, in the sandbox",
         accepts: &[Kind::Candidate],
         emits: &[Kind::ExecutionReport],
         gathers: false,
@@ -64,9 +64,5 @@ impl Receives<Candidate> for Executor {
 
 fn without_program(turn: &Turn) -> Judgement {
     let task = turn.task();
-    let names: Vec<String> = match task.visible.as_ref() {
-        TestSuite::Assertions { assertions, .. } => assertions.iter().map(|one| one.text.clone()).collect(),
-        TestSuite::Io { cases, .. } => cases.iter().map(|case| case.stdin.clone()).collect(),
-    };
-    Judgement::no_code(names, task.limits.clone())
+    Judgement::no_code(task.feedback.names(), task.limits.clone())
 }

@@ -1,16 +1,19 @@
 use std::{collections::BTreeMap, path::Path};
 
 use super::{
-    BenchmarkError, FeedbackSet, Place,
+    BenchmarkError, Place,
+    feedback::with_feedback,
     humaneval::HumanEval,
+    humaneval_java::HumanEvalJava,
     humaneval_x::HumanEvalX,
     humanevalfix::HumanEvalFix,
     mbpp::Mbpp,
     names::{shown, suggestion},
+    psb2::Psb2,
     quixbugs::QuixBugs,
     records::Record,
 };
-use crate::domain::{Language, Problem};
+use crate::domain::{FeedbackSet, Language, Problem};
 
 /// A public data set in its own format. A format is one file and one entry of [`BENCHMARKS`].
 pub trait Benchmark: Sync {
@@ -58,7 +61,8 @@ pub trait Benchmark: Sync {
 }
 
 /// Every public data set, in the order in which help texts list them.
-pub const BENCHMARKS: &[&dyn Benchmark] = &[&HumanEval, &HumanEvalX, &HumanEvalFix, &QuixBugs, &Mbpp];
+pub const BENCHMARKS: &[&dyn Benchmark] =
+    &[&HumanEval, &HumanEvalX, &HumanEvalFix, &HumanEvalJava, &QuixBugs, &Mbpp, &Psb2];
 
 /// The benchmark of this name.
 ///
@@ -85,7 +89,7 @@ pub(super) fn problems(
         if let Some(first) = ids.insert(id.clone(), second.clone()) {
             return Err(BenchmarkError::DuplicateTask { id: shown(&id), first, second });
         }
-        problems.push(feedback.apply(problem));
+        problems.push(with_feedback(problem, feedback));
     }
     Ok(problems)
 }

@@ -1,17 +1,17 @@
 use std::{path::Path, sync::Arc};
 
 use super::{
-    Benchmark, BenchmarkError, FeedbackSet,
+    Benchmark, BenchmarkError,
     benchmark::problems,
     data_file::data_file,
-    feedback::split,
+    feedback::{Split, split},
     joined::{asserts, entry_point, file_names, head, id, program, tests, unknown_helpers},
     known_faults::known_faults,
     records::{Record, read_records},
     suites::suite,
 };
 use crate::{
-    domain::{Language, Problem, Program, Task, TestSuite},
+    domain::{FeedbackSet, Language, Problem, Program, Task, TestSuite},
     ids::TaskId,
     languages::limits,
 };
@@ -52,12 +52,12 @@ impl Benchmark for HumanEvalX {
         let path = data_file(path, &format!("{} file for {}", self.name(), language.title()), &[&names])?;
         let mut records = read_records(&path)?;
         records.retain(|record| !record.string("task_id").is_ok_and(|id| LEFT_OUT.contains(&id)));
-        problems(&records, feedback, |record| self.problem(record, language))
+        problems(&records, feedback, |record| self.problem(record, language, feedback))
     }
 }
 
 impl HumanEvalX {
-    fn problem(&self, record: &Record, language: Language) -> Result<Problem, BenchmarkError> {
+    fn problem(&self, record: &Record, language: Language, feedback: FeedbackSet) -> Result<Problem, BenchmarkError> {
         let id = id(record, language)?;
         let prompt = record.code("prompt")?;
         let reference = match language {
@@ -72,7 +72,8 @@ impl HumanEvalX {
             suite(language, &code, &entry_point).map_err(|error| record.test_mistake(field, &error))
         };
         let visible = if asserts(record, language)? { Some(suite("example_test")?) } else { None };
-        let (visible, hidden, mut notes) = split(visible, suite("test")?);
+        let entry = (language, entry_point.as_str());
+        let Split { visible, hidden, feedback, mut notes } = split(entry, visible, suite("test")?, feedback);
         notes.extend(known_faults(self.name(), id));
         let helpers = unknown_helpers(language, &head, &reference, &record.code("test")?);
         notes.extend(helpers.iter().map(|name| format!("the tests call `{name}`, which only the reference defines")));
@@ -85,13 +86,17 @@ impl HumanEvalX {
             signature: Some(head.signature),
             preamble: head.preamble,
             support: None,
+            feedback: visible.clone(),
             visible,
+            source: None,
             starter: None,
             faulty_lines: Vec::new(),
             limits: limits(language),
         };
         Ok(Problem {
             task: Arc::new(task),
+            feedback,
+            validation: None,
             hidden,
             reference: Some(Arc::new(Program::new(language, reference))),
             notes,

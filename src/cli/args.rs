@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::{benchmarks::FeedbackSet, sandbox::Backends};
+use crate::{domain::FeedbackSet, sandbox::Backends};
 
 /// Runs, traces and compares arrangements of LLM roles that write and repair programs.
 #[derive(Debug, Parser)]
@@ -77,7 +77,9 @@ pub struct DataArgs {
 pub enum FeedbackChoice {
     /// The visible tests; hidden tests score.
     Visible,
-    /// Visible and hidden tests; the record says `scored_on = feedback`.
+    /// Visible and validation tests, where there are some; hidden tests score.
+    Validation,
+    /// All tests, the hidden ones too; the record says `scored_on = feedback`.
     All,
 }
 
@@ -85,6 +87,7 @@ impl From<FeedbackChoice> for FeedbackSet {
     fn from(choice: FeedbackChoice) -> Self {
         match choice {
             FeedbackChoice::Visible => Self::Visible,
+            FeedbackChoice::Validation => Self::Validation,
             FeedbackChoice::All => Self::All,
         }
     }

@@ -8,8 +8,8 @@ use super::{
     terminal,
 };
 use crate::{
-    benchmarks::{FeedbackSet, benchmark, load_dir, load_task},
-    domain::{Language, Problem},
+    benchmarks::{benchmark, load_dir, load_task, with_feedback},
+    domain::{FeedbackSet, Language, Problem},
 };
 
 /// Loads the problems that the arguments name, in the order of files and rows.
@@ -22,7 +22,7 @@ pub fn load(source: &TaskSource, data: &DataArgs, feedback: FeedbackSet) -> Resu
         None => refuse_options_of_data_sets(data)
             .and_then(|()| load_files(source))?
             .into_iter()
-            .map(|problem| feedback.apply(problem))
+            .map(|problem| with_feedback(problem, feedback))
             .collect(),
     };
     select(problems, &data.task_id)

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Outcome;
 use crate::{
-    domain::{Isolation, Limits, ScoredOn, Spend, Verdict},
+    domain::{FeedbackSet, Isolation, Limits, ScoredOn, Spend, Verdict},
     ids::{ActorName, ConversationId, MessageId, RunId, TaskId},
     messages::Candidate,
     runtime::TurnRecord,
@@ -37,6 +37,12 @@ pub struct ConversationHead {
     pub actors: Vec<(ActorName, String)>,
     /// The starter, where the task has one.
     pub starter: Option<Arc<Candidate>>,
+    /// Which of the task's tests feed back.
+    #[serde(default)]
+    pub feedback: FeedbackSet,
+    /// How many tests feed back.
+    #[serde(default)]
+    pub feedback_tests: u32,
     /// Which tests decide whether it is solved.
     pub scored_on: ScoredOn,
     /// How programs are isolated.

@@ -27,7 +27,7 @@ pub use program::{Program, ProgramHash};
 pub use regular_file::read_regular_file;
 pub use settings::{Children, Slots};
 pub use shorten::shorten;
-pub use task::{HiddenTests, Problem, ScoredOn, Task};
+pub use task::{FeedbackSet, HiddenTests, Problem, ScoredOn, Task};
 pub use test_suite::{Assertion, IoCase, TestSuite};
 pub use usage::{Spend, Usage};
 pub use verdict::Verdict;

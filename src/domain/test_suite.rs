@@ -20,7 +20,7 @@ pub struct Assertion {
     pub text: String,
 }
 
-/// The tests of one kind (visible or hidden) of a task, in a fixed order: test `i` of a report is test `i` here.
+/// The tests of one kind (visible, validation or hidden) of a task, in a fixed order: test `i` of a report is test `i` here.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum TestSuite {
@@ -46,6 +46,14 @@ impl TestSuite {
         match self {
             Self::Assertions { assertions, .. } => assertions.len(),
             Self::Io { cases, .. } => cases.len(),
+        }
+    }
+
+    /// Each test as a report of it shows it: its assertion, or its input.
+    pub fn names(&self) -> Vec<String> {
+        match self {
+            Self::Assertions { assertions, .. } => assertions.iter().map(|one| one.text.clone()).collect(),
+            Self::Io { cases, .. } => cases.iter().map(|case| case.stdin.clone()).collect(),
         }
     }
 

@@ -26,7 +26,7 @@ pub struct PromptData {
     pub starter: Option<String>,
     /// The program to diagnose, repair or judge; empty where a reply held none. Absent in drafting prompts.
     pub program: Option<String>,
-    /// What the visible tests said of `program`. Absent in drafting prompts.
+    /// What the tests that feed back said of `program`. Absent in drafting prompts.
     pub report: Option<ReportData>,
     /// The diagnosis that a repair is to follow.
     pub diagnosis: Option<String>,
@@ -79,7 +79,7 @@ pub struct ReportData {
 /// A test that failed, as templates see it. 2,000 characters at most.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FailingTest {
-    /// Its place among the visible tests, from 1.
+    /// Its place among the tests that feed back, from 1.
     pub number: usize,
     /// Its verdict.
     pub verdict: String,

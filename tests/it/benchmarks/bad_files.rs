@@ -3,8 +3,8 @@ use std::{io::Write, path::PathBuf};
 use flate2::{Compression, write::GzEncoder};
 use proptest::{collection::vec, prelude::*, sample::Index, test_runner::Config};
 use rolecall::{
-    benchmarks::{BENCHMARKS, BenchmarkError, FeedbackSet, SampleText, benchmark, load_samples, load_task},
-    domain::Language,
+    benchmarks::{BENCHMARKS, BenchmarkError, SampleText, benchmark, load_samples, load_task},
+    domain::{FeedbackSet, Language},
 };
 use tempfile::TempDir;
 

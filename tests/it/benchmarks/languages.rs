@@ -1,8 +1,8 @@
 //! Data sets and task files in six languages. Languages whose tests this build cannot read are passed over.
 
 use rolecall::{
-    benchmarks::{FeedbackSet, benchmark, listed_assertions, load_dir},
-    domain::{Language, Problem, ScoredOn, TestSuite},
+    benchmarks::{benchmark, listed_assertions, load_dir},
+    domain::{FeedbackSet, Language, Problem, ScoredOn, TestSuite},
     languages::{limits, toolchain},
     prompts::{assemble, extract_program},
 };

@@ -1,8 +1,8 @@
 use std::path::Path;
 
 use rolecall::{
-    benchmarks::{BENCHMARKS, BenchmarkError, FeedbackSet, assertions, benchmark, load_samples},
-    domain::{Language, Problem, ScoredOn},
+    benchmarks::{BENCHMARKS, BenchmarkError, assertions, benchmark, load_samples},
+    domain::{FeedbackSet, Language, Problem, ScoredOn},
 };
 
 use super::{assertion_texts, code, datasets, problem_named};

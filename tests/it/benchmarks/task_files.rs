@@ -1,8 +1,8 @@
 use std::path::{Path, PathBuf};
 
 use rolecall::{
-    benchmarks::{BenchmarkError, FeedbackSet, load_dir, load_task},
-    domain::{Limits, OutputRule, Problem, ScoredOn, TestSuite, TimeoutPolicy, Tolerance},
+    benchmarks::{BenchmarkError, load_dir, load_task, with_feedback},
+    domain::{FeedbackSet, Limits, OutputRule, Problem, ScoredOn, TestSuite, TimeoutPolicy, Tolerance},
 };
 use tempfile::TempDir;
 
@@ -141,7 +141,7 @@ fn stdin_and_stdout_tasks_need_no_entry_point() {
     assert_eq!((cases.len(), rule), (1, &OutputRule::Exact));
     assert_eq!(problem.hidden.as_ref().unwrap().reveal().len(), 2);
     assert_eq!(problem.task.limits, Limits::default());
-    let all = FeedbackSet::All.apply(problem);
+    let all = with_feedback(problem, FeedbackSet::All);
     assert_eq!((all.task.visible.len(), all.scored_on()), (3, ScoredOn::Feedback));
 }
 
