@@ -4,6 +4,7 @@ mod bad_files;
 mod example_tasks;
 mod languages;
 mod public_data;
+mod sets;
 mod task_files;
 
 use std::path::{Path, PathBuf};

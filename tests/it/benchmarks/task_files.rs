@@ -142,7 +142,7 @@ fn stdin_and_stdout_tasks_need_no_entry_point() {
     assert_eq!(problem.hidden.as_ref().unwrap().reveal().len(), 2);
     assert_eq!(problem.task.limits, Limits::default());
     let all = with_feedback(problem, FeedbackSet::All);
-    assert_eq!((all.task.visible.len(), all.scored_on()), (3, ScoredOn::Feedback));
+    assert_eq!((all.task.visible.len(), all.task.feedback.len(), all.scored_on()), (1, 3, ScoredOn::Feedback));
 }
 
 #[test]
