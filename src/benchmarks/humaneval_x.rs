@@ -9,6 +9,7 @@ use super::{
     known_faults::known_faults,
     records::{Record, read_records},
     suites::suite,
+    translation::{Source, Sources},
 };
 use crate::{
     domain::{FeedbackSet, Language, Problem, Program, Task, TestSuite},
@@ -47,16 +48,42 @@ impl Benchmark for HumanEvalX {
         Language::ALL
     }
 
+    fn sources(&self, path: &Path, language: Language) -> Result<Option<Sources>, BenchmarkError> {
+        // A path that names the file of the target language means the folder that it is in.
+        let folder = if path.is_file() { path.parent().unwrap_or(path) } else { path };
+        let records = self.records(folder, language)?;
+        records.iter().map(|record| source(record, language)).collect::<Result<_, _>>().map(Some)
+    }
+
     fn read(&self, path: &Path, language: Language, feedback: FeedbackSet) -> Result<Vec<Problem>, BenchmarkError> {
-        let names = file_names("humaneval", language);
-        let path = data_file(path, &format!("{} file for {}", self.name(), language.title()), &[&names])?;
-        let mut records = read_records(&path)?;
-        records.retain(|record| !record.string("task_id").is_ok_and(|id| LEFT_OUT.contains(&id)));
+        let records = self.records(path, language)?;
         problems(&records, feedback, |record| self.problem(record, language, feedback))
     }
 }
 
+/// A record's program, and what its task's id has behind the `/`.
+fn source(record: &Record, language: Language) -> Result<(String, Source), BenchmarkError> {
+    let id = id(record, language)?;
+    let program = program(record, language, "canonical_solution")?;
+    let entry_point = entry_point_of(record, language, &program)?;
+    let number = id.rsplit('/').next().unwrap_or(id).to_owned();
+    Ok((number, Source { program: Arc::new(Program::new(language, program)), entry_point }))
+}
+
+fn entry_point_of(record: &Record, language: Language, program: &str) -> Result<String, BenchmarkError> {
+    entry_point(language, &record.code("declaration")?, program, &record.code("test")?)
+        .ok_or_else(|| record.field_mistake("test", "mentions no function of the reference program"))
+}
+
 impl HumanEvalX {
+    fn records(&self, path: &Path, language: Language) -> Result<Vec<Record>, BenchmarkError> {
+        let names = file_names("humaneval", language);
+        let path = data_file(path, &format!("{} file for {}", self.name(), language.title()), &[&names])?;
+        let mut records = read_records(&path)?;
+        records.retain(|record| !record.string("task_id").is_ok_and(|id| LEFT_OUT.contains(&id)));
+        Ok(records)
+    }
+
     fn problem(&self, record: &Record, language: Language, feedback: FeedbackSet) -> Result<Problem, BenchmarkError> {
         let id = id(record, language)?;
         let prompt = record.code("prompt")?;
@@ -64,8 +91,7 @@ impl HumanEvalX {
             Language::Python => prompt.clone() + &record.code("canonical_solution")?,
             other => program(record, other, "canonical_solution")?,
         };
-        let entry_point = entry_point(language, &record.code("declaration")?, &reference, &record.code("test")?)
-            .ok_or_else(|| record.field_mistake("test", "mentions no function of the reference program"))?;
+        let entry_point = entry_point_of(record, language, &reference)?;
         let head = head(record, language, &entry_point)?;
         let suite = |field: &str| -> Result<TestSuite, BenchmarkError> {
             let code = tests(record, language, field)?;

@@ -35,6 +35,7 @@ mod task_file;
 mod task_folder;
 mod text_file;
 mod toml_section;
+mod translation;
 mod unchecked;
 
 pub use assertions::assertions;
@@ -46,3 +47,4 @@ pub use samples::{Sample, SampleText, load_samples};
 pub use suites::listed_assertions;
 pub use task_file::load_task;
 pub use task_folder::load_dir;
+pub use translation::{Source, Sources};

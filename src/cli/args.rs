@@ -53,7 +53,8 @@ pub struct TaskSource {
     /// A folder of task files.
     #[arg(long, value_name = "DIR")]
     pub tasks: Option<PathBuf>,
-    /// A public data set: humaneval, humanevalfix, quixbugs or mbpp; needs --path.
+    /// A public data set: humaneval, humaneval-x, humanevalfix, humaneval-java, quixbugs, mbpp or psb2; needs
+    /// --path.
     #[arg(long, value_name = "NAME")]
     pub benchmark: Option<String>,
 }
@@ -67,6 +68,10 @@ pub struct DataArgs {
     /// Language of the data set's programs: python, cpp, java, javascript, go, rust [default: python].
     #[arg(long, value_name = "NAME")]
     pub language: Option<String>,
+    /// The task is to translate: the data set's programs in this language are given, to be written in --language
+    /// (humaneval-x only).
+    #[arg(long, value_name = "NAME")]
+    pub translate_from: Option<String>,
     /// Only the task with this id. May be given several times.
     #[arg(long, value_name = "ID")]
     pub task_id: Vec<String>,

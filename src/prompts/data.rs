@@ -32,6 +32,10 @@ pub struct PromptData {
     pub diagnosis: Option<String>,
     /// Lines that are known to be faulty, of the program (or of the starter, in a drafting prompt).
     pub faulty_lines: Vec<FaultyLine>,
+    /// The program in another language that is to be translated.
+    pub source: Option<String>,
+    /// The language of `source`, as the info string of a code block says it.
+    pub source_language: Option<String>,
 }
 
 /// The problem, as templates see it: `task`.
@@ -119,6 +123,8 @@ impl PromptData {
             program: (!drafts).then(|| text.unwrap_or_default()),
             report: (!drafts).then(report),
             diagnosis: subject.diagnosis.clone().filter(|_| purpose == Purpose::Repair),
+            source: task.source.as_ref().map(|source| source.text.clone()),
+            source_language: task.source.as_ref().map(|source| source.language.name().to_owned()),
         }
     }
 
@@ -159,6 +165,8 @@ impl PromptData {
             report: (!drafts).then_some(report),
             diagnosis: maybe().filter(|_| purpose == Purpose::Repair),
             faulty_lines: Vec::from_iter(full.then(|| FaultyLine { number: 1, text: word() })),
+            source: maybe(),
+            source_language: maybe(),
         }
     }
 }

@@ -6,6 +6,7 @@ mod languages;
 mod public_data;
 mod sets;
 mod task_files;
+mod translation;
 
 use std::path::{Path, PathBuf};
 
