@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Outcome;
 use crate::{
-    domain::{FeedbackSet, Isolation, Limits, ScoredOn, Spend, Verdict},
+    domain::{ErrorType, FeedbackSet, Isolation, Limits, ScoredOn, Spend, Verdict},
     ids::{ActorName, ConversationId, MessageId, RunId, TaskId},
-    messages::Candidate,
+    messages::{Candidate, Message},
     runtime::TurnRecord,
 };
 
@@ -102,4 +102,15 @@ pub struct ConversationRecord {
     pub turns: Vec<Arc<TurnRecord>>,
     /// How it ended.
     pub end: ConversationEnd,
+}
+
+impl ConversationRecord {
+    /// The kind of mistake that the first failing program made: the starter, or else the first draft that failed.
+    pub fn error_type(&self) -> Option<ErrorType> {
+        let reports = self.turns.iter().flat_map(|turn| turn.messages()).filter_map(|message| match message {
+            Message::ExecutionReport(report) => Some(&report.judgement),
+            _ => None,
+        });
+        reports.into_iter().find_map(|judgement| ErrorType::of(judgement))
+    }
 }

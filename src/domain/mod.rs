@@ -1,5 +1,6 @@
 //! Plain data: what a problem is, what a program is, what a run of a program showed.
 
+mod error_type;
 mod excerpt;
 mod judgement;
 mod language;
@@ -16,6 +17,7 @@ mod test_suite;
 mod usage;
 mod verdict;
 
+pub use error_type::ErrorType;
 pub use excerpt::Excerpt;
 pub use judgement::{Isolation, Judgement, Protocol, TestResult};
 pub use language::Language;
