@@ -7,6 +7,7 @@ mod checkers;
 mod cli;
 mod cli_hostile;
 mod conversation;
+mod defects;
 mod execution_cases;
 mod house_rules;
 mod languages;
