@@ -3,6 +3,7 @@
 mod bad_files;
 mod example_tasks;
 mod languages;
+mod psb2;
 mod public_data;
 mod sets;
 mod task_files;
