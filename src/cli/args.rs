@@ -65,7 +65,7 @@ pub struct DataArgs {
     /// File of the data set, or the folder that it is in.
     #[arg(long, value_name = "PATH")]
     pub path: Option<PathBuf>,
-    /// Language of the data set's programs: python, cpp, java, javascript, go, rust [default: python].
+    /// Language of the data set's programs: python, cpp, java, javascript, go, rust [default: python, or the only one].
     #[arg(long, value_name = "NAME")]
     pub language: Option<String>,
     /// The task is to translate: the data set's programs in this language are given, to be written in --language
