@@ -49,10 +49,10 @@ impl TestSuite {
         }
     }
 
-    /// Each test as a report of it shows it: its assertion, or its input.
+    /// Each test as a report names it: the assertion, or the input.
     pub fn names(&self) -> Vec<String> {
         match self {
-            Self::Assertions { assertions, .. } => assertions.iter().map(|one| one.text.clone()).collect(),
+            Self::Assertions { assertions, .. } => assertions.iter().map(|assertion| assertion.text.clone()).collect(),
             Self::Io { cases, .. } => cases.iter().map(|case| case.stdin.clone()).collect(),
         }
     }
