@@ -183,6 +183,9 @@ fn report(
         terminal::json(&events::RunFinished::of(names, records, planned, wall));
     } else {
         terminal::data(&summary::table(records, |record| traces.path(record.head.id).display().to_string()));
+        if let Some(table) = summary::error_types(records) {
+            terminal::data(&table);
+        }
         terminal::data(&format!("run {}, seed {}, {:.1} s", selection.run, selection.seed, wall.as_secs_f64()));
     }
 }

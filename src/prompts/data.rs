@@ -29,7 +29,7 @@ pub struct PromptData {
     pub starter: Option<String>,
     /// The program to diagnose, repair or judge; empty where a reply held none. Absent in drafting prompts.
     pub program: Option<String>,
-    /// What the visible tests said of `program`. Absent in drafting prompts, and where it is not to be shown.
+    /// What the tests that feed back said of `program`. Absent in drafting prompts, and where it is not to be shown.
     pub report: Option<ReportData>,
     /// The program that `program` is compared with, in judging prompts.
     pub other: Option<String>,
@@ -43,6 +43,10 @@ pub struct PromptData {
     pub history: Vec<Attempt>,
     /// Lines that are known to be faulty, of the program (or of the starter, in a drafting prompt).
     pub faulty_lines: Vec<FaultyLine>,
+    /// The program in another language that is to be translated.
+    pub source: Option<String>,
+    /// The language of `source`, as the info string of a code block says it.
+    pub source_language: Option<String>,
 }
 
 /// The problem, as templates see it: `task`.
@@ -139,6 +143,8 @@ impl PromptData {
             plan: subject.plan.clone(),
             diagnosis: subject.diagnosis.clone().filter(|_| purpose == Purpose::Repair),
             history: if written { history(subject, feedback) } else { Vec::new() },
+            source: task.source.as_ref().map(|source| source.text.clone()),
+            source_language: task.source.as_ref().map(|source| source.language.name().to_owned()),
         }
     }
 
@@ -187,6 +193,8 @@ impl PromptData {
             diagnosis: maybe().filter(|_| purpose == Purpose::Repair),
             history: Vec::from_iter((written && !bare).then_some(attempt)),
             faulty_lines: Vec::from_iter((!bare).then(|| FaultyLine { number: 1, text: word() })),
+            source: maybe(),
+            source_language: maybe(),
         }
     }
 }

@@ -69,6 +69,9 @@ pub const TASK: &str = "rolecall.task";
 pub const DATASET: &str = "rolecall.dataset";
 pub const SAMPLE: &str = "rolecall.sample";
 pub const SEED: &str = "rolecall.seed";
+/// Which of the task's sets of tests feed back, and how many tests that is.
+pub const FEEDBACK: &str = "rolecall.feedback";
+pub const FEEDBACK_TESTS: &str = "rolecall.feedback.tests";
 pub const SCORED_ON: &str = "rolecall.scored_on";
 pub const ISOLATION: &str = "rolecall.isolation";
 /// How outputs of stdin/stdout tests are compared.

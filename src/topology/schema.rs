@@ -213,8 +213,8 @@ pub const TOP_KEYS: &[Key] = &[
     ),
     with_default(
         "feedback.faulty_lines",
-        Form::Choice(&["marked", "hidden"]),
-        || json!("marked"),
+        Form::Choice(&["hidden", "marked"]),
+        || json!("hidden"),
         "whether prompts mark the lines that the task says are faulty",
     ),
     with_default(

@@ -48,7 +48,7 @@ fn values_that_there_are_not_are_told() {
     for (settings, expected) in [
         (
             "reward = \"oracle\"",
-            "`actors.c.settings.reward`: unknown variant `oracle`, expected one of `execution`, `judge`, `endpoint`",
+            "`actors.c.settings.reward`: unknown variant `oracle`, expected one of `execution`, `agreement`, `judge`, `endpoint`",
         ),
         ("timeout_secs = 0", "`actors.c.settings.timeout_secs`: invalid value: integer `0`, expected a nonzero u32"),
         ("prompt = \"x\"", "`prompt` is not a key of `actors.c.settings`"),
