@@ -186,6 +186,9 @@ fn report(
         if let Some(table) = summary::error_types(records) {
             terminal::data(&table);
         }
+        if let Some(words) = summary::patches(records) {
+            terminal::data(&words);
+        }
         terminal::data(&format!("run {}, seed {}, {:.1} s", selection.run, selection.seed, wall.as_secs_f64()));
     }
 }
