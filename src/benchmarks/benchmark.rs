@@ -1,7 +1,7 @@
 use std::{collections::BTreeMap, path::Path};
 
 use super::{
-    BenchmarkError, Place,
+    BenchmarkError, Place, Split,
     feedback::with_feedback,
     humaneval::HumanEval,
     humaneval_java::HumanEvalJava,
@@ -38,6 +38,11 @@ pub trait Benchmark: Sync {
     /// As [`Benchmark::load`].
     fn sources(&self, _path: &Path, _language: Language) -> Result<Option<Sources>, BenchmarkError> {
         Ok(None)
+    }
+
+    /// The parts of it that are kept apart, all of it first.
+    fn splits(&self) -> &'static [Split] {
+        &[Split::ALL]
     }
 
     /// [`Benchmark::load`] for one of [`Benchmark::languages`].

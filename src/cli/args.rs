@@ -151,6 +151,16 @@ pub struct RunArgs {
     /// template says of the starters of this run].
     #[arg(long, value_name = "FILE")]
     pub diagnoses: Option<PathBuf>,
+    /// Where the solved tasks are that prompts show: a task file or a folder of them, or the data set of
+    /// `--examples-benchmark` or the arrangement's `[examples]`.
+    #[arg(long, value_name = "PATH")]
+    pub examples: Option<String>,
+    /// The public data set that --examples is.
+    #[arg(long, value_name = "NAME", requires = "examples")]
+    pub examples_benchmark: Option<String>,
+    /// Folder of prompts of your own: DIR/ROLE/FILE.md goes before the shipped prompt of this name.
+    #[arg(long, value_name = "DIR")]
+    pub prompts: Option<String>,
     /// How strictly programs are isolated [default: strict].
     #[arg(long, value_enum, value_name = "LEVEL")]
     pub sandbox: Option<SandboxChoice>,
@@ -223,6 +233,9 @@ pub enum TopologyVerb {
     Check {
         /// A file or a shipped name.
         file: String,
+        /// Folder of prompts of your own: DIR/ROLE/FILE.md goes before the shipped prompt of this name.
+        #[arg(long, value_name = "DIR")]
+        prompts: Option<String>,
         /// JSON on stdout: one object a line, and nothing else.
         #[arg(long)]
         json: bool,

@@ -46,6 +46,8 @@ pub enum NoteValue {
     Number(f64),
     /// Yes or no.
     Flag(bool),
+    /// Several words.
+    Texts(Vec<String>),
 }
 
 /// An attribute of the turn's span: `rolecall.{key}`.

@@ -42,6 +42,7 @@ impl Story {
             topology_hash: "abc".to_owned(),
             code_version: "0".to_owned(),
             prompts: Default::default(),
+            examples: Vec::new(),
             interventions: Vec::new(),
             arm: "seidr".to_owned(),
             task,
