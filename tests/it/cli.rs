@@ -237,6 +237,38 @@ fn a05_explain_prints_each_effective_setting_with_its_source() {
 }
 
 #[test]
+fn prompts_from_a_folder_are_checked_explained_and_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write("mine/debugger/repair.md", "---user---\nRepair it:\n{{ program }}\n");
+    write("broken/debugger/repair.md", "---user---\n{{ progam }}\n");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let check = |name: &str| run(&["topology", "check", "self_debug", "--prompts", &path(name)]);
+    assert_eq!(check("mine").status.code(), Some(0));
+    let broken = check("broken");
+    let said = text(&broken.stdout);
+    assert_eq!(broken.status.code(), Some(2));
+    assert!(said.contains("broken/debugger/repair.md:2:4: a repair prompt has no `progam`"), "{said}");
+    let said = text(&check("nowhere").stdout);
+    assert!(said.contains("--prompts:1:1: there is no folder"), "{said}");
+
+    let with = ["--task", EASY, "--prompts", &path("mine"), "--seed", "1", "--json"];
+    let arguments = [&["run", "--topology", "self_debug"][..], &with].concat();
+    let settings = events(&run(&[&arguments[..], &["--explain"]].concat()));
+    let prompt = settings.iter().find(|setting| setting["key"] == "actors.debugger.prompts.repair").unwrap();
+    assert_eq!(prompt["value"], path("mine/debugger/repair.md"));
+    assert_eq!(prompt["source"], "because of prompts_dir");
+    let (_folder, traces) = traces();
+    let finished = events(&run(&[&arguments[..], &["--traces", &traces]].concat()));
+    let hash = blake3::hash(&fs::read(path("mine/debugger/repair.md")).unwrap()).to_hex().to_string();
+    assert_eq!(finished[0]["prompts"]["debugger.repair"], hash);
+}
+
+#[test]
 fn shipped_arrangements_are_right_and_can_be_listed_drawn_and_compared() {
     for name in ["seidr", "intervenor", "self_debug", "resample"] {
         assert_eq!(run(&["topology", "check", name]).status.code(), Some(0), "{name}");
