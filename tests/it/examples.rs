@@ -6,7 +6,8 @@ use rolecall::{
     benchmarks::{FeedbackSet, benchmark, load_dir},
     conversation::{Company, ConversationRecord, ExampleError, ExamplePool, hold},
     domain::{Language, Problem},
-    llm::{ChatRequest, Purpose, scripted::Scripted},
+    llm::{ChatRequest, Purpose, Subject, scripted::Scripted},
+    prompts::{ExecutionFeedback, Fitting, Prompt, PromptData, fit},
     telemetry::{Projection, project},
     topology::Plan,
 };
@@ -188,4 +189,32 @@ fn a_learner_shows_them_in_both_prompts_and_an_actor_that_must_not_shows_none() 
             assert!(model.requests().iter().all(|request| shown(request) == usize::from(shows)));
         }
     });
+}
+
+#[test]
+fn a_prompt_that_is_too_long_loses_examples_first_the_last_first() {
+    let scored = problems(&[("a", "Asked for.", "")]);
+    let pool = ExamplePool::new("all", numbered(3), 3, &scored).unwrap();
+    let mut subject = Subject::of(scored[0].task.clone(), None);
+    subject.examples = pool.choose(&scored[0], 0, 1).into();
+    let text = rolecall::config::embedded_file("prompts/synthesizer/draft.md").unwrap();
+    let prompt = Prompt::load(Purpose::Draft, "synthesizer/draft", text).unwrap();
+    let of_limit = |limit: usize| {
+        let data = PromptData::new(Purpose::Draft, &subject, &ExecutionFeedback::default());
+        match fit(&prompt, data, limit).unwrap() {
+            Fitting::Fits { messages, shortened } => Some((messages.last().unwrap().content.clone(), shortened)),
+            Fitting::TooLong { .. } => None,
+        }
+    };
+    let mut numbers = BTreeSet::new();
+    for limit in (0..1_000).rev() {
+        let Some((content, shortened)) = of_limit(limit) else { break };
+        let shown: Vec<bool> = subject.examples.iter().map(|it| content.contains(&it.statement)).collect();
+        let number = shown.iter().filter(|shown| **shown).count();
+        assert_eq!(shown, [number > 0, number > 1, number > 2], "the last ones go first");
+        assert_eq!(shortened.first(), (number < 3).then_some(&"examples"));
+        assert!(content.contains("Asked for."));
+        numbers.insert(number);
+    }
+    assert_eq!(numbers, BTreeSet::from([0, 1, 2, 3]));
 }
