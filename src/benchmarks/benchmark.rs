@@ -45,6 +45,18 @@ pub trait Benchmark: Sync {
         &[Split::ALL]
     }
 
+    /// The split of this name.
+    ///
+    /// # Errors
+    /// There is none; the error names those that there are.
+    fn split(&self, name: &str) -> Result<&'static Split, BenchmarkError> {
+        self.splits().iter().find(|split| split.name == name).ok_or_else(|| BenchmarkError::UnknownSplit {
+            benchmark: self.name(),
+            name: name.to_owned(),
+            hint: suggestion(name, self.splits().iter().map(|split| split.name)),
+        })
+    }
+
     /// [`Benchmark::load`] for one of [`Benchmark::languages`].
     ///
     /// # Errors

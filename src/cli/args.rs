@@ -72,6 +72,9 @@ pub struct DataArgs {
     /// (humaneval-x only).
     #[arg(long, value_name = "NAME")]
     pub translate_from: Option<String>,
+    /// Only this part of the data set, as its authors divide it: of mbpp prompt, test, validation, train [default: all].
+    #[arg(long, value_name = "NAME")]
+    pub split: Option<String>,
     /// Only the task with this id. May be given several times.
     #[arg(long, value_name = "ID")]
     pub task_id: Vec<String>,

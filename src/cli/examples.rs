@@ -19,8 +19,8 @@ pub fn load(plan: &Plan, problems: &[Problem]) -> Result<ExamplePool, Failure> {
     if settings.count == 0 {
         return Ok(ExamplePool::default());
     }
-    let (tasks, splits) = match &settings.source {
-        Some(ExampleSource::Tasks(path)) => (load_tasks(path).map_err(Failure::usage)?, &[Split::ALL][..]),
+    let (mut tasks, split) = match &settings.source {
+        Some(ExampleSource::Tasks(path)) => (load_tasks(path).map_err(Failure::usage)?, &Split::ALL),
         Some(ExampleSource::Benchmark { name, path: Some(path) }) => {
             let benchmark = benchmark(name).map_err(Failure::usage)?;
             let languages: BTreeSet<Language> = problems.iter().map(|problem| problem.task.language).collect();
@@ -28,26 +28,22 @@ pub fn load(plan: &Plan, problems: &[Problem]) -> Result<ExamplePool, Failure> {
             for language in languages {
                 tasks.extend(benchmark.load(path, language, FeedbackSet::Visible).map_err(Failure::usage)?);
             }
-            (tasks, benchmark.splits())
+            (tasks, benchmark.split(&settings.split).map_err(Failure::usage)?)
         }
         Some(ExampleSource::Benchmark { name, path: None }) => {
-            let hint = "give --examples PATH, or set `examples.path`";
             return Err(Failure::usage(format!(
-                "examples come from {name}, and nothing says where that is\n  hint: {hint}"
+                "examples come from {name}, and nothing says where that is\n  hint: give --examples PATH, or set `examples.path`"
             )));
         }
         None => {
-            let hint = "give --examples PATH, or set `examples.tasks` or `examples.benchmark`";
-            let count = settings.count;
             return Err(Failure::usage(format!(
-                "`examples.count` is {count}, and nothing says where they come from\n  hint: {hint}"
+                "`examples.count` is {}, and nothing says where they come from\n  hint: give --examples PATH, or set `examples.tasks` or `examples.benchmark`",
+                settings.count
             )));
         }
     };
-    let in_split =
-        |problem: &Problem| splits.iter().any(|split| split.name == settings.split && (split.holds)(&problem.task));
-    let tasks = tasks.into_iter().filter(in_split).collect();
-    ExamplePool::new(&settings.split, tasks, settings.count, problems).map_err(Failure::usage)
+    tasks.retain(|problem| (split.holds)(&problem.task));
+    ExamplePool::new(split.name, tasks, settings.count, problems).map_err(Failure::usage)
 }
 
 fn load_tasks(path: &Path) -> Result<Vec<Problem>, BenchmarkError> {

@@ -13,7 +13,7 @@ use crate::{
 pub enum ExampleError {
     /// It holds a task that the run scores.
     #[error(
-        "the examples' split `{split}` holds task {task}, which this run scores: what is shown as solved must never be scored\n  hint: take examples from another split"
+        "the examples' split `{split}` holds task {task}, which this run scores: what is shown as solved must never be scored\n  hint: take examples from another split, or score another with --split"
     )]
     Scored {
         /// The split.

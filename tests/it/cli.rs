@@ -269,6 +269,33 @@ fn prompts_from_a_folder_are_checked_explained_and_recorded() {
 }
 
 #[test]
+fn a_part_of_a_data_set_is_scored_and_another_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let topology = folder.path().join("few.toml").display().to_string();
+    let few = "extends = \"resample\"\nexamples = { benchmark = \"mbpp\", split = \"prompt\", count = 3 }\n";
+    fs::write(&topology, few).unwrap();
+    let data = crate::benchmarks::datasets().join("mbpp").display().to_string();
+    let of = ["run", "--topology", &topology, "--benchmark", "mbpp", "--path", &data, "--model", "openai:m"];
+    let refused = |options: &[&str]| {
+        // A model that cannot be had ends the run after the examples were found right.
+        let output = rolecall(&[&of[..], options].concat()).env("OPENAI_BASE_URL", "no address").output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        text(&output.stderr)
+    };
+    assert!(refused(&["--examples", &data]).contains("split `prompt` holds task Mbpp/1, which this run scores"));
+    let said = refused(&["--examples", &data, "--split", "prompt"]);
+    assert!(said.contains("split `prompt` holds task Mbpp/1, which this run scores"), "{said}");
+    let said = refused(&["--split", "test"]);
+    assert!(said.contains("examples come from mbpp, and nothing says where that is"), "{said}");
+    let said = refused(&["--examples", &data, "--split", "tests"]);
+    assert!(said.contains("mbpp has no split `tests`") && said.contains("did you mean `test`?"), "{said}");
+    let said = refused(&["--examples", &data, "--split", "test"]);
+    assert!(said.contains("model openai:m: "), "{said}");
+    let said = text(&run(&["run", "--topology", "seidr", "--task", EASY, "--split", "all"]).stderr);
+    assert!(said.contains("--split has no use without --benchmark"), "{said}");
+}
+
+#[test]
 fn shipped_arrangements_are_right_and_can_be_listed_drawn_and_compared() {
     for name in ["seidr", "intervenor", "self_debug", "resample"] {
         assert_eq!(run(&["topology", "check", name]).status.code(), Some(0), "{name}");
