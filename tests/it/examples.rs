@@ -3,9 +3,9 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use rolecall::{
-    benchmarks::{FeedbackSet, benchmark, load_dir},
+    benchmarks::{benchmark, load_dir},
     conversation::{Company, ConversationRecord, ExampleError, ExamplePool, hold},
-    domain::{Language, Problem},
+    domain::{FeedbackSet, Language, Problem},
     llm::{ChatRequest, Purpose, Subject, scripted::Scripted},
     prompts::{ExecutionFeedback, Fitting, Prompt, PromptData, fit},
     telemetry::{Projection, project},
