@@ -58,8 +58,9 @@ impl ExamplePool {
     /// The tasks of `split` that have a reference, to show `count` of them with each of the tasks in `scored`.
     ///
     /// # Errors
-    /// A task of the split is one of `scored`: it has its data set and id, and, where that data set is the user's own task
-    /// files, whose ids are unique in a folder only, also its statement or its reference. Fewer than `count` for a task.
+    /// A task of the split is one of `scored`: it has its data set and id, and, where that data set is the user's own
+    /// task files, whose ids are unique in a folder only, also its statement or its reference. Fewer than `count` for a
+    /// task.
     pub fn new(split: &str, tasks: Vec<Problem>, count: u32, scored: &[Problem]) -> Result<Self, ExampleError> {
         let names: BTreeSet<(&str, &str)> = scored.iter().map(name).collect();
         let in_both = |problem: &&Problem| {
@@ -81,8 +82,8 @@ impl ExamplePool {
         Ok(pool)
     }
 
-    /// The examples of one conversation, chosen by chance from the run's seed, the data set, the task and the sample. The
-    /// task itself is never among them, under whatever name: no example has its statement or its reference.
+    /// The examples of one conversation, chosen by chance from the run's seed, the data set, the task and the sample.
+    /// The task itself is never among them, under whatever name: no example has its statement or its reference.
     pub fn choose(&self, problem: &Problem, sample: u32, seed: u64) -> Vec<Arc<Example>> {
         if self.count == 0 {
             return Vec::new();

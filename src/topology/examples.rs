@@ -169,7 +169,8 @@ fn check_shown(count: &Located<serde_json::Value>, members: &[Member<'_>], mista
     }
 }
 
-/// Whether one of its prompts that ask for programs loops over the examples. Nothing is said of prompts that are missing.
+/// Whether one of its prompts that ask for programs loops over the examples. Nothing is said of prompts that are
+/// missing.
 fn mentions_examples(part: &Part) -> bool {
     let Node { spec, prompts, .. } = &part.node;
     let asks_for_program = |purpose: Purpose| matches!(purpose, Purpose::Draft | Purpose::Repair);

@@ -49,8 +49,8 @@ pub(super) fn check_folder(draft: &Draft, members: &[Member<'_>], mistakes: &mut
     }
 }
 
-/// Loads the prompt of `purpose` that `reference`, written at `place`, means: a path that ends in `.md`, relative to the
-/// file that it is written in, or a name (`debugger/repair`), which is looked up in the user's `folder` first and then
+/// Loads the prompt of `purpose` that `reference`, written at `place`, means: a path that ends in `.md`, relative to
+/// the file that it is written in, or a name (`debugger/repair`), which is looked up in the user's `folder` first and then
 /// among the shipped prompts.
 ///
 /// # Errors
