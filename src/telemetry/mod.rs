@@ -9,6 +9,7 @@ mod delivery;
 mod endpoint;
 mod execution;
 mod file;
+mod grpc;
 mod lineage;
 mod lines;
 mod model_call;
@@ -24,7 +25,7 @@ mod traces;
 mod turn_spans;
 mod values;
 
-pub use endpoint::{Endpoint, EndpointError};
+pub use endpoint::{Endpoint, EndpointError, Protocol};
 pub use outbox::TraceSummary;
 pub use projection::{CONVERSATION_SERVICE, Projection, Projector, SPANS_PER_TRACE, project};
 pub use push::push;
