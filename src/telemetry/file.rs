@@ -67,6 +67,8 @@ impl TraceFile {
             forget(&acknowledged_path(&self.path))?;
         }
         let file = OpenOptions::new().create(true).append(true).open(&self.path)?;
+        // Tells readers that the conversation goes on: the lock goes with the process. Where a file system has none, they cannot know.
+        let _ = file.try_lock();
         file.set_len(self.written)?;
         Ok(file)
     }

@@ -2,6 +2,7 @@
 
 mod acknowledged;
 mod attributes;
+mod closing;
 mod content;
 mod conversation_attributes;
 mod delivery;
@@ -9,24 +10,26 @@ mod endpoint;
 mod execution;
 mod file;
 mod lineage;
-mod lines;
 mod model_call;
 mod outbox;
 mod poster;
 mod projection;
 mod push;
-mod reading;
-mod show;
 mod span;
 mod traces;
 mod turn_spans;
 mod values;
+mod view;
 
+pub use closing::{Closing, close_open};
 pub use endpoint::{Endpoint, EndpointError};
 pub use outbox::TraceSummary;
 pub use projection::{CONVERSATION_SERVICE, Projection, Projector, SPANS_PER_TRACE, project};
-pub use push::push;
-pub use reading::BadLine;
-pub use show::{show, show_json};
+pub use push::{Pushed, Unread, push};
 pub use span::{Place, ServiceSpan, export_request};
 pub use traces::{ConversationTrace, TraceOptions, Traces};
+pub use view::{
+    BadLine, Difference, Follower, Hand, Lineage, Listed, Look, LookupError, ReadSpan, ReadTrace, SpanKey, SpanLines,
+    State, Steps, clean, difference, difference_json, duration, hand, lineage_dot, lineage_json, lineage_mermaid,
+    lineage_text, list, look_up, show, show_json, trace_files, utc,
+};
