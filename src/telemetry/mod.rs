@@ -29,7 +29,7 @@ pub use push::{Pushed, Unread, push};
 pub use span::{Place, ServiceSpan, export_request};
 pub use traces::{ConversationTrace, TraceOptions, Traces};
 pub use view::{
-    BadLine, Difference, Follower, Hand, Lineage, Listed, Look, LookupError, ReadSpan, ReadTrace, SpanKey, SpanLines,
-    State, Steps, clean, difference, difference_json, duration, hand, lineage_dot, lineage_json, lineage_mermaid,
-    lineage_text, list, look_up, show, show_json, trace_files, utc,
+    BadLine, Difference, Follower, Hand, Lineage, Listed, Look, LookupError, ReadSpan, ReadTrace, SpanDocument,
+    SpanKey, SpanLines, State, Steps, TraceDocument, clean, difference, difference_json, duration, hand, lineage_dot,
+    lineage_json, lineage_mermaid, lineage_text, list, look_up, show, trace_files, utc,
 };

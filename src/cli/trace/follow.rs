@@ -10,7 +10,7 @@ use crate::{
         exit::{Exit, Failure},
         terminal,
     },
-    telemetry::{Follower, Hand, hand},
+    telemetry::{Follower, Hand, SpanDocument, hand},
 };
 
 /// How often the file is looked at.
@@ -31,7 +31,7 @@ pub fn follow(args: &ShowArgs) -> Result<Exit, Failure> {
                 terminal::talk(&format!("note: {words}"));
             }
         }
-        if follower.is_finished() {
+        if terminal::is_closed() || follower.is_finished() {
             if args.json {
                 terminal::json(&json!({"event": "followed", "file": file.to_string_lossy()}));
             }
@@ -55,9 +55,9 @@ pub fn follow(args: &ShowArgs) -> Result<Exit, Failure> {
 /// Prints one line of the file, where there is one more.
 fn step(follower: &mut Follower<io::BufReader<std::fs::File>>, json: bool) -> io::Result<bool> {
     if json {
-        let objects = follower.next_json()?;
-        objects.iter().flatten().for_each(|object| terminal::json(object));
-        return Ok(objects.is_some());
+        let spans = follower.next_spans()?;
+        spans.iter().flatten().for_each(|span| terminal::json(&SpanDocument::alone(span)));
+        return Ok(spans.is_some());
     }
     let text = follower.next_text()?;
     if let Some(text) = text.as_deref().filter(|text| !text.is_empty()) {

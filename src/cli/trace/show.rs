@@ -6,7 +6,7 @@ use crate::{
         exit::{Exit, Failure},
         terminal,
     },
-    telemetry::{ReadTrace, show as page, show_json},
+    telemetry::{ReadTrace, TraceDocument, show as page},
 };
 
 /// Says that a file has no content, where it was asked for.
@@ -22,7 +22,7 @@ pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     let trace = ReadTrace::read(files::open(&file)?).map_err(|error| files::unreadable(&file, &error))?;
     files::refuse_empty(&file, trace.spans.is_empty(), &trace.damage)?;
     if args.json {
-        terminal::json(&show_json(&trace));
+        terminal::json(&TraceDocument::of(&trace));
     } else {
         if args.content && !trace.has_content() {
             terminal::talk(NO_CONTENT);

@@ -99,11 +99,14 @@ pub fn difference(a: &Steps, b: &Steps, steps: usize, look: Look) -> String {
     }
     page.gap();
     let same = difference.same_steps;
-    let words = match (&difference.parting, same) {
-        (None, _) => format!("all {same} steps are the same"),
-        (Some(parting), 0) => format!("they part at the first step, #{}", parting.seq),
-        (Some(parting), 1) => format!("1 step is the same; they part at #{}", parting.seq),
-        (Some(parting), _) => format!("{same} steps are the same; they part at #{}", parting.seq),
+    let words = match &difference.parting {
+        None => format!("all {same} steps are the same"),
+        Some(parting) => {
+            let steps = if same == 1 { "1 step is".to_owned() } else { format!("{same} steps are") };
+            let there = a.steps.get(&parting.seq).or(b.steps.get(&parting.seq));
+            let whose = there.map(|step| format!(", {} in round {}", step.actor, step.generation));
+            format!("{steps} the same; they part at #{}{}", parting.seq, whose.unwrap_or_default())
+        }
     };
     page.line("", "", &[(Tone::Strong, words)]);
     if let Some(parting) = &difference.parting {

@@ -30,7 +30,7 @@ pub fn write_text(lineage: &Lineage, page: &mut Page) {
     for row in lineage.rows() {
         let mark = if row.on_path { "* " } else { "  " };
         let before = format!("{mark}{}", "  ".repeat(row.column.min(DEEPEST_COLUMN)));
-        let below = " ".repeat(before.len() + 2);
+        let below = " ".repeat(before.len() + 6);
         page.line(&before, &below, &words(&row));
     }
 }

@@ -4,11 +4,10 @@
 //! and the outcome come at the end.
 
 use std::{
+    cmp::Reverse,
     collections::BTreeMap,
     io::{self, BufRead},
 };
-
-use serde_json::{Value, json};
 
 use super::{
     page::{Look, Page, Tone},
@@ -83,28 +82,19 @@ impl<R: BufRead> Follower<R> {
         Ok(Some(page.into_text()))
     }
 
-    /// What the next line of the file says, as one object a span.
+    /// The spans on the next line of the file; `None` where there is none yet.
     ///
     /// # Errors
     /// Those of the disk.
-    pub fn next_json(&mut self) -> io::Result<Option<Vec<Value>>> {
-        let Some(spans) = self.next_spans()? else { return Ok(None) };
-        let object = |span: &ReadSpan| {
-            let mut object = json!({"event": "span"});
-            if let (Value::Object(object), Value::Object(span)) = (&mut object, span.to_json()) {
-                object.extend(span);
-            }
-            object
-        };
-        Ok(Some(spans.iter().map(object).collect()))
-    }
-
-    fn next_spans(&mut self) -> io::Result<Option<Vec<ReadSpan>>> {
+    pub fn next_spans(&mut self) -> io::Result<Option<Vec<ReadSpan>>> {
         let Some(portion) = self.lines.next_whole()? else { return Ok(None) };
         self.damage.extend(portion.damage);
         let mut spans = portion.spans;
         // One line is grouped by service: what stands above comes first, and the root last.
-        spans.sort_by_key(|span| (span.is_root(), span.count(name::SEQ), span.start, std::cmp::Reverse(span.end)));
+        spans.sort_by_key(|span| {
+            let turn = (span.count(name::SEQ), span.count(name::ATTEMPT));
+            (span.is_root(), turn, span.start, Reverse(span.end))
+        });
         self.finished |= spans.iter().any(ReadSpan::is_root);
         Ok(Some(spans))
     }

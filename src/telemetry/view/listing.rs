@@ -135,9 +135,11 @@ impl Listed {
 
     /// Counts what the root will say at the end.
     fn add_so_far(&mut self, span: &ReadSpan) {
-        let written = span.events_named(name::WRITTEN_EVENT).filter_map(|of| of.get(name::PROGRAM)?.as_u64());
-        let run = span.count(name::PROGRAM).filter(|_| span.is_execution());
-        self.programs += written.chain(run).filter(|program| self.seen.insert(*program)).count() as u64;
+        if let Some(program) = span.count(name::PROGRAM).filter(|_| span.is_execution())
+            && self.seen.insert(program)
+        {
+            self.programs += 1;
+        }
         if span.is_chat() {
             self.model_calls += 1;
             let tokens = (span.count(name::USAGE_INPUT), span.count(name::USAGE_OUTPUT));
@@ -189,7 +191,7 @@ impl Listed {
             "duration_ns": self.duration,
             "spans": self.spans,
             "cut": self.cut,
-            "damage": self.damage.iter().map(|bad| json!({"line": bad.line, "reason": bad.reason})).collect::<Vec<_>>(),
+            "damage": self.damage,
         })
     }
 }

@@ -2,6 +2,7 @@
 
 mod candidates;
 mod difference;
+mod document;
 mod drawings;
 mod finding;
 mod following;
@@ -19,13 +20,14 @@ mod wording;
 
 pub use candidates::Lineage;
 pub use difference::{Difference, difference, difference_json};
+pub use document::{SpanDocument, TraceDocument};
 pub use drawings::{lineage_dot, lineage_json, lineage_mermaid, lineage_text};
 pub use finding::{Hand, hand, trace_files};
 pub use following::Follower;
 pub use listing::{Listed, State, list};
 pub use lookup::{LookupError, look_up};
 pub use page::{Look, clean};
-pub use show::{show, show_json};
+pub use show::show;
 pub use span::{ReadSpan, SpanKey, attributes};
 pub use steps::Steps;
 pub use stream::{BadLine, SpanLines};

@@ -66,22 +66,24 @@ impl Page {
                 self.paint(if index > 0 { "  " } else { "" }, *tone, &part);
                 continue;
             };
-            let gap = if index == 0 { 0 } else { 2 };
-            let (mut gap, mut rest) = (gap, part.as_str());
-            while column + gap + rest.width() > limit {
-                // A part that fits a line of its own is not broken.
-                let fits_below = below.width() + rest.width() <= limit;
+            let (mut gap, mut rest) = (if index == 0 { 0 } else { 2 }, part.as_str());
+            let start = below.width();
+            loop {
                 let room = limit.saturating_sub(column + gap);
-                let (now, later) = if fits_below && column > below.width() { ("", rest) } else { broken(rest, room) };
-                if now.is_empty() && column <= below.width() {
+                let (now, later) = broken(rest, room);
+                // What no line has room for, a sign wider than a line for example, runs on.
+                if later.is_empty() || now.is_empty() && column <= start {
                     break;
                 }
+                // A part that fits a line of its own is not broken.
+                let fits_below = column > start && broken(rest, limit - start).1.is_empty();
+                let (now, later) = if fits_below { ("", rest) } else { (now, later) };
                 if !now.is_empty() {
                     self.paint(&" ".repeat(gap), *tone, now);
                 }
                 self.text.push('\n');
                 self.faint(below);
-                (column, gap, rest) = (below.width(), 0, later);
+                (column, gap, rest) = (start, 0, later);
             }
             self.paint(&" ".repeat(gap), *tone, rest);
             column += gap + rest.width();

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{
     candidates::Lineage,
@@ -51,27 +51,6 @@ pub fn show(trace: &ReadTrace, content: bool, look: Look) -> String {
         drawings::write_text(&lineage, &mut page);
     }
     page.into_text()
-}
-
-/// The same as one JSON document: what the root says, and the tree of spans.
-pub fn show_json(trace: &ReadTrace) -> Value {
-    let spans: Vec<Value> = trace.tops.iter().map(|&top| span_json(trace, top)).collect();
-    let conversation = trace.head().and_then(|head| head.text(name::CONVERSATION));
-    let damage: Vec<Value> = trace.damage.iter().map(|bad| json!({"line": bad.line, "reason": bad.reason})).collect();
-    json!({
-        "event": "trace",
-        "conversation": conversation,
-        "finished": trace.root().is_some(),
-        "cut": trace.cut,
-        "damage": damage,
-        "spans": spans,
-    })
-}
-
-fn span_json(trace: &ReadTrace, index: usize) -> Value {
-    let mut span = trace.spans[index].to_json();
-    span["children"] = trace.children[index].iter().map(|&child| span_json(trace, child)).collect();
-    span
 }
 
 /// Offset and length of a span, in the columns before the tree.

@@ -152,26 +152,6 @@ impl ReadSpan {
     pub fn is_turn(&self) -> bool {
         self.text(name::OPERATION) == Some("invoke_agent") || self.is_execution()
     }
-
-    /// All of it but what stands below, for programs.
-    pub fn to_json(&self) -> Value {
-        let event = |(name, attributes): &(String, Map<String, Value>)| json!({"name": name, "attributes": attributes});
-        let link =
-            |link: &ReadLink| json!({"trace_id": link.to.trace_hex(), "span_id": link.to.span_hex(), "why": link.why});
-        json!({
-            "service": self.service,
-            "name": self.name,
-            "trace_id": self.key.trace_hex(),
-            "span_id": self.key.span_hex(),
-            "parent_span_id": self.parent.map(|parent| parent.span_hex()),
-            "start_unix_ns": self.start,
-            "duration_ns": self.duration(),
-            "error": self.error,
-            "attributes": self.attributes,
-            "events": self.events.iter().map(event).collect::<Vec<_>>(),
-            "links": self.links.iter().map(link).collect::<Vec<_>>(),
-        })
-    }
 }
 
 fn read_link(link: Link) -> Option<ReadLink> {

@@ -121,7 +121,7 @@ impl Steps {
             step.calls.insert(span.count(name::ORDINAL).unwrap_or(0), call);
         } else if span.is_turn() {
             step.of_turn = of_turn(span);
-            let parts = wording::line(span, &|_| Some(String::new()));
+            let parts = wording::timeless(span);
             step.words = parts.into_iter().map(|(_, part)| part).collect::<Vec<_>>().join("  ");
         } else if let Some(tool) = span.text(name::TOOL) {
             *step.tools.entry(tool.to_owned()).or_default() += 1;

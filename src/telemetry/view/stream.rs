@@ -7,6 +7,7 @@ use std::{
 };
 
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use serde::Serialize;
 use serde_json::Value;
 
 use super::span::{ReadSpan, attributes};
@@ -16,7 +17,7 @@ use crate::telemetry::attributes as name;
 pub const MAX_LINE_BYTES: usize = 256 << 20;
 
 /// What is wrong with one line of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BadLine {
     /// Which, from 1.
     pub line: usize,

@@ -1,7 +1,7 @@
 //! A trace file as a forest: whatever of the conversation is there, each span below its parent.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, btree_map::Entry},
     io::{self, BufRead},
 };
 
@@ -56,13 +56,15 @@ impl ReadTrace {
         self.cut |= portion.cut;
         self.damage.extend(portion.damage);
         for span in portion.spans {
-            let index = self.spans.len();
-            if self.known.contains_key(&span.key) {
-                let reason = "a span whose id stands earlier already".to_owned();
-                self.damage.push(BadLine { line: span.line, reason });
-            } else {
-                self.known.insert(span.key, index);
-                self.spans.push(span);
+            match self.known.entry(span.key) {
+                Entry::Occupied(_) => {
+                    let reason = "a span whose id stands earlier already".to_owned();
+                    self.damage.push(BadLine { line: span.line, reason });
+                }
+                Entry::Vacant(free) => {
+                    free.insert(self.spans.len());
+                    self.spans.push(span);
+                }
             }
         }
     }

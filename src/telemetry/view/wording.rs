@@ -19,8 +19,23 @@ pub fn link_name(span: &ReadSpan) -> String {
     span.count(name::SEQ).map_or_else(|| span.name.clone(), |seq| format!("#{seq}"))
 }
 
-/// The line of a span, without its times.
+/// The line of a span, without its offset and length.
 pub fn line(span: &ReadSpan, naming: Naming<'_>) -> Line {
+    let mut parts = said_and_done(span);
+    parts.extend(span.count(name::CPU_MS).map(|cpu| (Tone::Faint, format!("{cpu} ms CPU"))));
+    parts.extend(links(span, naming).map(|words| (Tone::Faint, words)));
+    parts.extend(ending(span));
+    parts
+}
+
+/// What is the same whenever the same is done: no times, no links.
+pub fn timeless(span: &ReadSpan) -> Line {
+    let mut parts = said_and_done(span);
+    parts.extend(ending(span));
+    parts
+}
+
+fn said_and_done(span: &ReadSpan) -> Line {
     let operation = span.text(name::OPERATION).unwrap_or_default();
     let mut parts = Vec::new();
     if span.is_turn() {
@@ -35,10 +50,6 @@ pub fn line(span: &ReadSpan, naming: Naming<'_>) -> Line {
         _ if span.is_round() => round(span),
         _ => vec![(Tone::Plain, span.name.clone())],
     });
-    if let Some(words) = links(span, naming) {
-        parts.push((Tone::Faint, words));
-    }
-    parts.extend(ending(span));
     parts
 }
 
@@ -97,7 +108,6 @@ fn execution(span: &ReadSpan) -> Line {
         parts.push((tone, result(span, verdict)));
     }
     parts.extend(span.text(name::DUPLICATE_OF).map(|twin| (Tone::Faint, format!("the same program as {twin}"))));
-    parts.extend(span.count(name::CPU_MS).map(|cpu| (Tone::Faint, format!("{cpu} ms CPU"))));
     parts.extend(span.flag(name::NEAR_LIMIT).filter(|near| *near).map(|_| (Tone::Faint, "near a limit".to_owned())));
     let suspicious = span.count(name::SUSPICIOUS_CALLS);
     parts.extend(suspicious.map(|calls| (Tone::Bad, plural(calls, "suspicious call"))));

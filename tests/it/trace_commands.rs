@@ -1,0 +1,9 @@
+//! `rolecall trace`: files written by hand-made and by real conversations, listed, shown, followed, compared, drawn, pushed.
+
+mod diff;
+mod follow;
+mod lineage;
+mod list;
+mod push;
+mod scene;
+mod show;
