@@ -1,6 +1,7 @@
 //! `rolecall trace`: files written by hand-made and by real conversations, listed, shown, followed, compared, drawn, pushed.
 
 mod diff;
+mod docs;
 mod follow;
 mod lineage;
 mod list;
