@@ -3,6 +3,7 @@
 mod diff;
 mod docs;
 mod follow;
+mod hostile;
 mod lineage;
 mod list;
 mod push;

@@ -62,7 +62,7 @@ fn one_that_is_not_finished_shows_the_best_so_far() {
 }
 
 #[test]
-fn what_a_file_says_breaks_no_drawing_and_a_circle_ends() {
+fn t46_a_circle_ends_a_parent_may_be_missing_and_no_text_breaks_a_drawing() {
     let run = |own, candidate: &str, parent: &str| {
         let attributes: Vec<(&str, Value)> = vec![
             ("gen_ai.tool.name", json!("run_tests")),

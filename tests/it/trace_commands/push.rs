@@ -87,7 +87,7 @@ fn nothing_goes_out_without_a_collector_or_a_file() {
 }
 
 #[test]
-fn a_killed_conversation_is_closed_once_with_the_ids_that_it_would_have_had() {
+fn t43_a_killed_conversation_is_closed_once_with_the_ids_that_it_would_have_had() {
     let scene = Scene::new();
     let record = seidr(0);
     let file = scene.write(&record);
