@@ -2,7 +2,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::writing;
+use super::{
+    feedback::{self, All, WithFeedback},
+    writing,
+};
 use crate::{
     domain::Slots,
     llm::Purpose,
@@ -15,16 +18,19 @@ use crate::{
 pub(super) static ROLE: RoleEntry = RoleEntry::of::<Debugger>();
 
 /// Repairs a failing program, with a diagnosis or from the test results alone.
-struct Debugger;
+struct Debugger(Settings);
 
 /// Settings of the debugger.
+type Settings = WithFeedback<Own, All>;
+
+/// Settings of the debugger beside what its prompts show.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Settings {
+struct Own {
     repairs: Slots,
 }
 
-impl Default for Settings {
+impl Default for Own {
     fn default() -> Self {
         Self { repairs: Slots::Fixed(1) }
     }
@@ -46,19 +52,22 @@ impl Role for Debugger {
             (Kind::Assessment, Purpose::Repair),
         ],
         prompts: &[PromptKey { key: "repair", default: "debugger/repair", purpose: Purpose::Repair }],
-        settings: &[SettingKey { name: "repairs", help: writing::REPAIRS_HELP }],
+        settings: &feedback::keys::<1, { 1 + feedback::KEYS.len() }>([SettingKey {
+            name: "repairs",
+            help: writing::REPAIRS_HELP,
+        }]),
     };
 
-    fn new(_: Settings, _: &Seat) -> Result<Self, SettingsError> {
-        Ok(Self)
+    fn new(settings: Settings, _: &Seat) -> Result<Self, SettingsError> {
+        Ok(Self(settings))
     }
 
     fn check(settings: &Settings) -> Vec<SettingsError> {
-        writing::check_repairs(settings.repairs)
+        [writing::check_repairs(settings.own.repairs), settings.check_feedback()].concat()
     }
 
     fn slots(settings: &Settings, _: Kind) -> Option<Slots> {
-        Some(settings.repairs)
+        Some(settings.own.repairs)
     }
 
     fn calls(_: &Settings, _: Kind, programs: u32) -> u32 {
@@ -73,12 +82,12 @@ impl Role for Debugger {
 
 impl Receives<Diagnosis> for Debugger {
     async fn receive(&self, inbox: &[Arc<Diagnosis>], turn: &Turn) -> Result<Vec<Message>, Fault> {
-        writing::repair_diagnosed(inbox, turn).await
+        writing::repair_diagnosed(&self.0.feedback, inbox, turn).await
     }
 }
 
 impl<M: Judged + Routed> Receives<M> for Debugger {
     async fn receive(&self, inbox: &[Arc<M>], turn: &Turn) -> Result<Vec<Message>, Fault> {
-        writing::repair_reported(inbox, turn).await
+        writing::repair_reported(&self.0.feedback, inbox, turn).await
     }
 }

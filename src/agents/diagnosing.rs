@@ -4,10 +4,14 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::{
+    evidence::{self, Readers},
+    feedback,
+};
 use crate::{
     llm::{ModelError, Purpose, Subject},
-    messages::{Diagnosis, DiagnosisForm, DiagnosisSource, ExecutionReport, Judged, Message},
-    prompts::PromptData,
+    messages::{Diagnosis, DiagnosisForm, DiagnosisSource, Judged, Message},
+    prompts::{ExecutionFeedback, PromptData},
     runtime::{Ask, Fault, Metered, NoteValue, SettingKey, Turn},
 };
 
@@ -24,7 +28,7 @@ pub(super) enum Instruction {
     Static,
 }
 
-/// Settings of roles that diagnose.
+/// Settings of roles that diagnose, beside what their prompts show.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Settings {
@@ -38,14 +42,14 @@ impl Default for Settings {
     }
 }
 
-/// Keys of [`Settings`].
-pub(super) const KEYS: &[SettingKey] = &[
+/// Keys of [`Settings`] and of what prompts show.
+pub(super) const KEYS: &[SettingKey] = &feedback::keys::<2, { 2 + feedback::KEYS.len() }>([
     SettingKey { name: "diagnoses", help: "diagnoses of each failing program: a number from 1" },
     SettingKey {
         name: "instruction",
         help: "\"model\", \"static\" (a template that restates the failing test), or \"auto\": the model where it diagnoses",
     },
-];
+]);
 
 /// The most calls that one turn makes.
 pub(super) fn most_calls(settings: &Settings) -> u32 {
@@ -59,7 +63,7 @@ pub(super) fn needed_purpose(settings: &Settings) -> Option<Purpose> {
 
 /// Writes the diagnoses of each failing program.
 pub(super) async fn diagnose<M: Judged>(
-    settings: &Settings,
+    (settings, feedback): (&Settings, &ExecutionFeedback),
     form: DiagnosisForm,
     inbox: &[Arc<M>],
     turn: &Turn,
@@ -75,11 +79,12 @@ pub(super) async fn diagnose<M: Judged>(
     turn.note("instruction", NoteValue::Text(word.to_owned()));
     let mut diagnoses = Vec::new();
     for report in inbox.iter().map(M::report) {
-        let subject = subject(report, turn);
+        let readers = Readers { prompt: Some(feedback), model: false };
+        let subject = evidence::of_report(report, readers, turn).await?;
         let texts = match &model {
-            Some(model) => ask_model(model, &subject, wanted).await?,
+            Some(model) => ask_model(model, &subject, feedback, wanted).await?,
             // The same words twice are one diagnosis: a static template has only one to give.
-            None => vec![restate(&subject, turn)?],
+            None => vec![restate(&subject, feedback, turn)?],
         };
         for text in texts {
             let (id, report) = (turn.message_id(diagnoses.len()), report.clone());
@@ -96,21 +101,16 @@ pub(super) async fn diagnose<M: Judged>(
     Ok(diagnoses)
 }
 
-fn subject(report: &Arc<ExecutionReport>, turn: &Turn) -> Subject {
-    let program = report.candidate.program.clone();
-    Subject {
-        judgement: Some(report.judgement.clone()),
-        seen: Arc::new(turn.history().clone()),
-        plan: turn.history().briefing().and_then(|task| task.plan.clone()),
-        ..Subject::of(turn.task().clone(), program)
-    }
-}
-
-async fn ask_model(model: &Metered<'_>, subject: &Subject, wanted: usize) -> Result<Vec<String>, Fault> {
+async fn ask_model(
+    model: &Metered<'_>,
+    subject: &Subject,
+    feedback: &ExecutionFeedback,
+    wanted: usize,
+) -> Result<Vec<String>, Fault> {
     let mut texts = Vec::new();
     while texts.len() < wanted {
         let choices = u32::try_from(wanted - texts.len()).unwrap_or(u32::MAX);
-        let ask = Ask { purpose: Purpose::Diagnose, prompt: "diagnose", subject: subject.clone(), choices };
+        let ask = Ask { purpose: Purpose::Diagnose, prompt: "diagnose", subject: subject.clone(), feedback, choices };
         match model.ask(ask).await {
             Ok(reply) if reply.choices.is_empty() => break,
             Ok(reply) => texts.extend(reply.choices.into_iter().map(|choice| choice.text)),
@@ -123,7 +123,8 @@ async fn ask_model(model: &Metered<'_>, subject: &Subject, wanted: usize) -> Res
     Ok(texts)
 }
 
-fn restate(subject: &Subject, turn: &Turn) -> Result<String, Fault> {
+fn restate(subject: &Subject, feedback: &ExecutionFeedback, turn: &Turn) -> Result<String, Fault> {
     let prompt = turn.seat().prompt("static")?;
-    prompt.render_text(&PromptData::new(Purpose::Diagnose, subject)).map_err(|error| Fault::Setup(error.to_string()))
+    let data = PromptData::new(Purpose::Diagnose, subject, feedback);
+    prompt.render_text(&data).map_err(|error| Fault::Setup(error.to_string()))
 }

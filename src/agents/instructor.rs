@@ -1,6 +1,9 @@
 use std::sync::Arc;
 
-use super::diagnosing::{self, Settings};
+use super::{
+    diagnosing,
+    feedback::{WithFeedback, Worst},
+};
 use crate::{
     llm::Purpose,
     messages::{DiagnosisForm, Judged, Kind, Message},
@@ -11,6 +14,9 @@ pub(super) static ROLE: RoleEntry = RoleEntry::of::<Instructor>();
 
 /// Summarises what is wrong with a failing program (SEIDR's instruct step).
 struct Instructor(Settings);
+
+/// Settings of the instructor.
+type Settings = WithFeedback<diagnosing::Settings, Worst>;
 
 impl Role for Instructor {
     type Settings = Settings;
@@ -34,12 +40,16 @@ impl Role for Instructor {
         Ok(Self(settings))
     }
 
+    fn check(settings: &Settings) -> Vec<SettingsError> {
+        settings.check_feedback()
+    }
+
     fn calls(settings: &Settings, _: Kind, _: u32) -> u32 {
-        diagnosing::most_calls(settings)
+        diagnosing::most_calls(&settings.own)
     }
 
     fn needs(settings: &Settings, _: Kind) -> Option<Purpose> {
-        diagnosing::needed_purpose(settings)
+        diagnosing::needed_purpose(&settings.own)
     }
 
     fn connect(inlets: &mut Inlets<'_, Self>) {
@@ -49,6 +59,6 @@ impl Role for Instructor {
 
 impl<M: Judged + Routed> Receives<M> for Instructor {
     async fn receive(&self, inbox: &[Arc<M>], turn: &Turn) -> Result<Vec<Message>, Fault> {
-        diagnosing::diagnose(&self.0, DiagnosisForm::BugSummary, inbox, turn).await
+        diagnosing::diagnose((&self.0.own, &self.0.feedback), DiagnosisForm::BugSummary, inbox, turn).await
     }
 }

@@ -2,7 +2,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::writing;
+use super::{
+    feedback::{self, All, WithFeedback},
+    writing,
+};
 use crate::{
     domain::Slots,
     llm::Purpose,
@@ -15,17 +18,20 @@ use crate::{
 pub(super) static ROLE: RoleEntry = RoleEntry::of::<Learner>();
 
 /// Writes the first draft and all its repairs (INTERVENOR's student).
-struct Learner;
+struct Learner(Settings);
 
 /// Settings of the learner.
+type Settings = WithFeedback<Own, All>;
+
+/// Settings of the learner beside what its prompts show.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Settings {
+struct Own {
     drafts: Slots,
     repairs: Slots,
 }
 
-impl Default for Settings {
+impl Default for Own {
     fn default() -> Self {
         Self { drafts: Slots::Fixed(1), repairs: Slots::Fixed(1) }
     }
@@ -51,22 +57,22 @@ impl Role for Learner {
             PromptKey { key: "draft", default: "learner/draft", purpose: Purpose::Draft },
             PromptKey { key: "repair", default: "learner/repair", purpose: Purpose::Repair },
         ],
-        settings: &[
+        settings: &feedback::keys::<2, { 2 + feedback::KEYS.len() }>([
             SettingKey { name: "drafts", help: writing::DRAFTS_HELP },
             SettingKey { name: "repairs", help: writing::REPAIRS_HELP },
-        ],
+        ]),
     };
 
-    fn new(_: Settings, _: &Seat) -> Result<Self, SettingsError> {
-        Ok(Self)
+    fn new(settings: Settings, _: &Seat) -> Result<Self, SettingsError> {
+        Ok(Self(settings))
     }
 
     fn check(settings: &Settings) -> Vec<SettingsError> {
-        writing::check_repairs(settings.repairs)
+        [writing::check_repairs(settings.own.repairs), settings.check_feedback()].concat()
     }
 
     fn slots(settings: &Settings, kind: Kind) -> Option<Slots> {
-        Some(if kind == Kind::Task { settings.drafts } else { settings.repairs })
+        Some(if kind == Kind::Task { settings.own.drafts } else { settings.own.repairs })
     }
 
     fn calls(_: &Settings, _: Kind, programs: u32) -> u32 {
@@ -88,12 +94,12 @@ impl Receives<TaskMessage> for Learner {
 
 impl Receives<Diagnosis> for Learner {
     async fn receive(&self, inbox: &[Arc<Diagnosis>], turn: &Turn) -> Result<Vec<Message>, Fault> {
-        writing::repair_diagnosed(inbox, turn).await
+        writing::repair_diagnosed(&self.0.feedback, inbox, turn).await
     }
 }
 
 impl<M: Judged + Routed> Receives<M> for Learner {
     async fn receive(&self, inbox: &[Arc<M>], turn: &Turn) -> Result<Vec<Message>, Fault> {
-        writing::repair_reported(inbox, turn).await
+        writing::repair_reported(&self.0.feedback, inbox, turn).await
     }
 }

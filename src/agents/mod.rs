@@ -1,10 +1,13 @@
-//! The roles. Each is one file and one entry of [`ROLES`]; nothing else knows them by name.
+//! The roles. Each is one file (or folder) and one entry of [`ROLES`]; nothing else knows them by name.
 
 mod analyst;
 mod briefing;
+mod critic;
 mod debugger;
 mod diagnosing;
+mod evidence;
 mod executor;
+mod feedback;
 mod instructor;
 mod learner;
 mod ranker;
@@ -22,6 +25,7 @@ pub static ROLES: &[&RoleEntry] = &[
     &synthesizer::ROLE,
     &learner::ROLE,
     &executor::ROLE,
+    &critic::ROLE,
     &ranker::ROLE,
     &instructor::ROLE,
     &teacher::ROLE,

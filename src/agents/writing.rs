@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use super::evidence::{self, Readers};
 use crate::{
     domain::{Program, Slots},
     ids::MessageId,
-    llm::{Ancestor, Choice, ModelError, Purpose, Sibling, Subject},
+    llm::{Choice, ModelError, Purpose, Subject},
     messages::{Candidate, Diagnosis, ExecutionReport, Judged, Message, Origin, TaskMessage},
-    prompts::extract_program,
-    runtime::{Ask, Fault, SettingsError, Turn},
+    prompts::{ExecutionFeedback, extract_program},
+    runtime::{Ask, Fault, Metered, SettingsError, Turn},
 };
 
 /// Help of the setting `drafts`.
@@ -37,26 +38,34 @@ pub(super) fn most_calls(programs: u32) -> u32 {
 pub(super) async fn draft(inbox: &[Arc<TaskMessage>], turn: &Turn) -> Result<Vec<Message>, Fault> {
     let Some(message) = inbox.first() else { return Ok(Vec::new()) };
     let starter = message.starter.as_ref().and_then(|starter| starter.program.clone());
-    let subject = subject(turn, starter);
-    let work = Work { purpose: Purpose::Draft, prompt: "draft", subject };
+    let feedback = &ExecutionFeedback::default();
+    let work = Work { purpose: Purpose::Draft, prompt: "draft", subject: evidence::bare(turn, starter), feedback };
     let written = write(&work, turn.allowance().programs as usize, turn).await?;
     Ok(candidates(vec![(None, written)], Purpose::Draft, turn))
 }
 
 /// Repairs the program of each report, from its test results alone.
-pub(super) async fn repair_reported<M: Judged>(inbox: &[Arc<M>], turn: &Turn) -> Result<Vec<Message>, Fault> {
+pub(super) async fn repair_reported<M: Judged>(
+    feedback: &ExecutionFeedback,
+    inbox: &[Arc<M>],
+    turn: &Turn,
+) -> Result<Vec<Message>, Fault> {
     let mut all = Vec::new();
     for (report, quota) in inbox.iter().map(M::report).zip(quotas(turn, inbox.len())) {
-        all.push((Some(report.candidate.id), repair(report, None, quota, turn).await?));
+        all.push((Some(report.candidate.id), repair(report, None, feedback, quota, turn).await?));
     }
     Ok(candidates(all, Purpose::Repair, turn))
 }
 
 /// Repairs the program of each diagnosis.
-pub(super) async fn repair_diagnosed(inbox: &[Arc<Diagnosis>], turn: &Turn) -> Result<Vec<Message>, Fault> {
+pub(super) async fn repair_diagnosed(
+    feedback: &ExecutionFeedback,
+    inbox: &[Arc<Diagnosis>],
+    turn: &Turn,
+) -> Result<Vec<Message>, Fault> {
     let mut all = Vec::new();
     for (diagnosis, quota) in inbox.iter().zip(quotas(turn, inbox.len())) {
-        let written = repair(&diagnosis.report, Some(&diagnosis.text), quota, turn).await?;
+        let written = repair(&diagnosis.report, Some(&diagnosis.text), feedback, quota, turn).await?;
         all.push((Some(diagnosis.report.candidate.id), written));
     }
     Ok(candidates(all, Purpose::Repair, turn))
@@ -71,64 +80,39 @@ fn quotas(turn: &Turn, parts: usize) -> Vec<usize> {
 async fn repair(
     report: &ExecutionReport,
     diagnosis: Option<&str>,
+    feedback: &ExecutionFeedback,
     quota: usize,
     turn: &Turn,
 ) -> Result<Vec<Written>, Fault> {
     if quota == 0 {
         return Ok(Vec::new());
     }
-    let mut subject = subject(turn, report.candidate.program.clone());
-    subject.judgement = Some(report.judgement.clone());
+    let model = turn.model();
+    let readers = Readers {
+        prompt: model.as_ref().is_some_and(Metered::reads_prompt).then_some(feedback),
+        model: model.as_ref().is_some_and(Metered::wants_profile) && !feedback.is_hidden(),
+    };
+    let mut subject = evidence::of_report(report, readers, turn).await?;
+    if feedback.is_hidden() {
+        // A model that reads programs and results instead of a prompt must not know more than a prompt would tell.
+        (subject.judgement, subject.siblings) = (None, Vec::new());
+    }
     subject.diagnosis = diagnosis.map(str::to_owned);
-    subject.siblings = siblings(report.candidate.id, turn);
-    if let (Some(program), true) = (&subject.program, turn.model().is_some_and(|model| model.wants_profile())) {
-        subject.profile = Some(turn.profile(program).await?);
-        subject.ancestors = ancestors(&report.candidate, turn).await?;
-    }
-    write(&Work { purpose: Purpose::Repair, prompt: "repair", subject }, quota, turn).await
+    write(&Work { purpose: Purpose::Repair, prompt: "repair", subject, feedback }, quota, turn).await
 }
 
-/// What a candidate was made from, as far as the history knows.
-async fn ancestors(candidate: &Candidate, turn: &Turn) -> Result<Vec<Ancestor>, Fault> {
-    let mut ancestors = Vec::new();
-    let mut next = candidate.parent;
-    while let Some(report) = next.and_then(|parent| turn.history().report_of(parent)) {
-        if let Some(program) = &report.candidate.program {
-            let profile = Some(turn.profile(program).await?);
-            let siblings = siblings(report.candidate.id, turn);
-            let (program, judgement) = (program.clone(), report.judgement.clone());
-            ancestors.push(Ancestor { program, judgement, profile, siblings });
-        }
-        next = report.candidate.parent;
-    }
-    Ok(ancestors)
-}
-
-fn siblings(parent: MessageId, turn: &Turn) -> Vec<Sibling> {
-    turn.history().judged_children(parent).iter().filter_map(|report| as_sibling(report)).collect()
-}
-
-fn as_sibling(report: &ExecutionReport) -> Option<Sibling> {
-    let program = report.candidate.program.clone()?;
-    Some(Sibling { program, judgement: report.judgement.clone() })
-}
-
-fn subject(turn: &Turn, program: Option<Arc<Program>>) -> Subject {
-    let plan = turn.history().briefing().and_then(|task| task.plan.clone());
-    Subject { seen: Arc::new(turn.history().clone()), plan, ..Subject::of(turn.task().clone(), program) }
-}
-
-struct Work {
+struct Work<'a> {
     purpose: Purpose,
     prompt: &'static str,
     subject: Subject,
+    feedback: &'a ExecutionFeedback,
 }
 
 /// A program that a reply held, or that it held none, with what the model noted.
 type Written = (Option<Arc<Program>>, Option<String>);
 
 /// Asks until `wanted` replies are there; a reply without a program is asked for once more.
-async fn write(work: &Work, wanted: usize, turn: &Turn) -> Result<Vec<Written>, Fault> {
+async fn write(work: &Work<'_>, wanted: usize, turn: &Turn) -> Result<Vec<Written>, Fault> {
     let mut written = gather_replies(work, wanted, turn, Vec::new()).await?;
     let without = written.iter().filter(|(program, _)| program.is_none()).count();
     if without > 0 {
@@ -145,7 +129,7 @@ async fn write(work: &Work, wanted: usize, turn: &Turn) -> Result<Vec<Written>, 
 
 /// Adds replies to `written` until `more` have been added, the model has nothing more to say or the budget ends.
 async fn gather_replies(
-    work: &Work,
+    work: &Work<'_>,
     more: usize,
     turn: &Turn,
     mut written: Vec<Written>,
@@ -154,7 +138,8 @@ async fn gather_replies(
     let enough = written.len() + more;
     while written.len() < enough {
         let choices = u32::try_from(enough - written.len()).unwrap_or(u32::MAX);
-        let ask = Ask { purpose: work.purpose, prompt: work.prompt, subject: work.subject.clone(), choices };
+        let Work { purpose, prompt, feedback, .. } = *work;
+        let ask = Ask { purpose, prompt, subject: work.subject.clone(), feedback, choices };
         match model.ask(ask).await {
             Ok(reply) if reply.choices.is_empty() => break,
             Ok(reply) => written.extend(reply.choices.into_iter().map(|choice| program_of(choice, turn))),

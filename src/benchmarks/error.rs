@@ -78,6 +78,20 @@ pub enum BenchmarkError {
         /// The names that would be right.
         hint: String,
     },
+    /// The data set cannot give the programs of one language to be translated.
+    #[error("{benchmark} has no programs to translate\n  hint: {known} has them")]
+    NoTranslation {
+        /// The data set.
+        benchmark: &'static str,
+        /// Those that have.
+        known: String,
+    },
+    /// A translation from a language to itself.
+    #[error("a translation from {} to {} is none", language.title(), language.title())]
+    SameLanguage {
+        /// The language.
+        language: Language,
+    },
 }
 
 impl From<Mistake> for BenchmarkError {

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::trace::TraceVerb;
-use crate::{benchmarks::FeedbackSet, sandbox::Backends};
+use crate::{domain::FeedbackSet, sandbox::Backends};
 
 /// Runs, traces and compares arrangements of LLM roles that write and repair programs.
 #[derive(Debug, Parser)]
@@ -54,7 +54,8 @@ pub struct TaskSource {
     /// A folder of task files.
     #[arg(long, value_name = "DIR")]
     pub tasks: Option<PathBuf>,
-    /// A public data set: humaneval, humanevalfix, quixbugs or mbpp; needs --path.
+    /// A public data set: humaneval, humaneval-x, humanevalfix, humaneval-java, quixbugs, mbpp or psb2; needs
+    /// --path.
     #[arg(long, value_name = "NAME")]
     pub benchmark: Option<String>,
 }
@@ -65,9 +66,13 @@ pub struct DataArgs {
     /// File of the data set, or the folder that it is in.
     #[arg(long, value_name = "PATH")]
     pub path: Option<PathBuf>,
-    /// Language of the data set's programs: python, cpp, java, javascript, go, rust [default: python].
+    /// Language of the data set's programs: python, cpp, java, javascript, go, rust [default: python, or the only one].
     #[arg(long, value_name = "NAME")]
     pub language: Option<String>,
+    /// The task is to translate: the data set's programs in this language are given, to be written in --language
+    /// (humaneval-x only).
+    #[arg(long, value_name = "NAME")]
+    pub translate_from: Option<String>,
     /// Only the task with this id. May be given several times.
     #[arg(long, value_name = "ID")]
     pub task_id: Vec<String>,
@@ -78,7 +83,9 @@ pub struct DataArgs {
 pub enum FeedbackChoice {
     /// The visible tests; hidden tests score.
     Visible,
-    /// Visible and hidden tests; the record says `scored_on = feedback`.
+    /// Visible and validation tests, where there are some; hidden tests score.
+    Validation,
+    /// All tests, the hidden ones too; the record says `scored_on = feedback`.
     All,
 }
 
@@ -86,6 +93,7 @@ impl From<FeedbackChoice> for FeedbackSet {
     fn from(choice: FeedbackChoice) -> Self {
         match choice {
             FeedbackChoice::Visible => Self::Visible,
+            FeedbackChoice::Validation => Self::Validation,
             FeedbackChoice::All => Self::All,
         }
     }
@@ -112,7 +120,7 @@ impl From<SandboxChoice> for Backends {
 /// Arguments of `run`.
 #[derive(Args, Clone, Debug)]
 pub struct RunArgs {
-    /// The arrangement: a shipped name (seidr, intervenor, self_debug, resample) or a file.
+    /// The arrangement: a shipped name (seidr, intervenor, repair, art_of_repair, self_debug, …) or a file.
     #[arg(long, value_name = "NAME|FILE")]
     pub topology: String,
     #[command(flatten)]

@@ -7,6 +7,7 @@ use super::{
     machine,
 };
 use crate::{
+    agents,
     config::load_model,
     domain::Problem,
     ids::ActorName,
@@ -58,6 +59,26 @@ pub fn refuse_what_cannot_start(plan: &Plan, problems: &[Problem]) -> Result<(),
         }
     }
     Ok(())
+}
+
+/// Refuses an arrangement whose roles read variables of the environment that are not set.
+///
+/// # Errors
+/// Every such variable, by the key that names it.
+pub fn refuse_what_is_unset(plan: &Plan) -> Result<(), Failure> {
+    let mut mistakes = Vec::new();
+    for node in &plan.nodes {
+        let variables = agents::role(node.spec.name).map_or_else(Vec::new, |role| role.variables(&node.settings));
+        for (key, variable) in variables {
+            if machine::variable(&variable).is_none_or(|value| value.trim().is_empty()) {
+                mistakes.push(format!(
+                    "`actors.{}.settings.{key}` names the environment variable {variable}, which is not set",
+                    node.name
+                ));
+            }
+        }
+    }
+    if mistakes.is_empty() { Ok(()) } else { Err(Failure::usage(mistakes.join("\n"))) }
 }
 
 /// Connects every model once, and seats it with each actor that asks it. Warnings come beside.

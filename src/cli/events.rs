@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::{
     conversation::ConversationRecord,
-    domain::{Isolation, Judgement, OutputRule, Patches, Problem, Protocol, ScoredOn, Spend},
+    domain::{ErrorType, Isolation, Judgement, OutputRule, Patches, Problem, Protocol, ScoredOn, Spend},
 };
 
 /// `event = "conversation_finished"`.
@@ -21,7 +21,10 @@ pub struct ConversationFinished {
     outcome_detail: Option<String>,
     solved: bool,
     starter_passed: bool,
+    feedback: &'static str,
+    feedback_tests: u32,
     scored_on: ScoredOn,
+    error_type: Option<ErrorType>,
     programs: u32,
     programs_to_solve: Option<u32>,
     patches: Patches,
@@ -58,7 +61,10 @@ impl ConversationFinished {
             outcome_detail: end.outcome_detail.clone(),
             solved: end.solved,
             starter_passed: end.starter_passed,
+            feedback: head.feedback.name(),
+            feedback_tests: head.feedback_tests,
             scored_on: head.scored_on,
+            error_type: record.error_type(),
             programs: end.spend.programs,
             programs_to_solve: end.programs_to_solve,
             patches: end.patches,
@@ -101,6 +107,7 @@ pub struct RunFinished {
     input_tokens: u64,
     output_tokens: u64,
     calls_without_usage: u32,
+    error_types: Vec<OfErrorType>,
     wall_secs: f64,
 }
 
@@ -131,9 +138,33 @@ impl RunFinished {
             input_tokens: spend.input_tokens,
             output_tokens: spend.output_tokens,
             calls_without_usage: spend.calls_without_usage,
+            error_types: by_error_type(records),
             wall_secs: wall.as_secs_f64(),
         }
     }
+}
+
+/// The conversations whose first failing program made one kind of mistake.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct OfErrorType {
+    /// The kind.
+    pub error_type: ErrorType,
+    /// How many they are.
+    pub conversations: usize,
+    /// How many of them were solved.
+    pub solved: usize,
+}
+
+/// Each kind of mistake that occurs, in the order of their list. Conversations without a failing program are in none.
+pub fn by_error_type(records: &[ConversationRecord]) -> Vec<OfErrorType> {
+    let mut kinds = BTreeMap::<ErrorType, (usize, usize)>::new();
+    for (record, kind) in records.iter().filter_map(|record| Some((record, record.error_type()?))) {
+        let (conversations, solved) = kinds.entry(kind).or_default();
+        *conversations += 1;
+        *solved += usize::from(record.end.solved);
+    }
+    let kinds = kinds.into_iter();
+    kinds.map(|(error_type, (conversations, solved))| OfErrorType { error_type, conversations, solved }).collect()
 }
 
 /// `event = "judged"`.

@@ -8,8 +8,8 @@ use super::{
     terminal,
 };
 use crate::{
-    benchmarks::{FeedbackSet, benchmark, load_dir, load_task},
-    domain::{Language, Problem},
+    benchmarks::{benchmark, load_dir, load_task, with_feedback},
+    domain::{FeedbackSet, Language, Problem},
 };
 
 /// Loads the problems that the arguments name, in the order of files and rows.
@@ -22,7 +22,7 @@ pub fn load(source: &TaskSource, data: &DataArgs, feedback: FeedbackSet) -> Resu
         None => refuse_options_of_data_sets(data)
             .and_then(|()| load_files(source))?
             .into_iter()
-            .map(|problem| feedback.apply(problem))
+            .map(|problem| with_feedback(problem, feedback))
             .collect(),
     };
     select(problems, &data.task_id)
@@ -33,20 +33,34 @@ fn load_benchmark(name: &str, data: &DataArgs, feedback: FeedbackSet) -> Result<
     let Some(path) = &data.path else {
         return Err(Failure::usage(format!("--benchmark {name} needs --path: the file of the data set or its folder")));
     };
-    let language = data.language.as_deref().unwrap_or(Language::Python.name());
-    let language = Language::from_name(language).ok_or_else(|| {
+    // What a data set has one language for need not be named.
+    let only = match benchmark.languages() {
+        [only] => *only,
+        _ => Language::Python,
+    };
+    let language = data.language.as_deref().map_or(Ok(only), language)?;
+    let problems = match data.translate_from.as_deref().map(self::language).transpose()? {
+        Some(from) => benchmark.translate(path, (from, language), feedback),
+        None => benchmark.load(path, language, feedback),
+    };
+    problems.map_err(Failure::usage)
+}
+
+fn language(name: &str) -> Result<Language, Failure> {
+    Language::from_name(name).ok_or_else(|| {
         let known: Vec<&str> = Language::ALL.iter().map(|language| language.name()).collect();
-        Failure::usage(format!(
-            "unknown language `{language}`\n  hint: {} (`c++` and `js` are known too)",
-            known.join(", ")
-        ))
-    })?;
-    benchmark.load(path, language, feedback).map_err(Failure::usage)
+        let known = known.join(", ");
+        Failure::usage(format!("unknown language `{name}`\n  hint: {known} (`c++` and `js` are known too)"))
+    })
 }
 
 /// A task file says its language itself: options that would have no effect are mistakes.
 fn refuse_options_of_data_sets(data: &DataArgs) -> Result<(), Failure> {
-    let given = [("--path", data.path.is_some()), ("--language", data.language.is_some())];
+    let given = [
+        ("--path", data.path.is_some()),
+        ("--language", data.language.is_some()),
+        ("--translate-from", data.translate_from.is_some()),
+    ];
     match given.iter().find(|(_, is_given)| *is_given) {
         Some((option, _)) => Err(Failure::usage(format!("{option} has no use without --benchmark"))),
         None => Ok(()),

@@ -47,6 +47,7 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
     let problems = problems::load(&args.source, &args.data, args.feedback().into())?;
     cast::refuse_what_cannot_start(&checked.plan, &problems)?;
     interventions::refuse_what_cannot_be_done(&checked.plan, &problems)?;
+    cast::refuse_what_is_unset(&checked.plan)?;
     let limits = &checked.plan.feedback;
     let problems: Vec<Arc<Problem>> =
         problems.into_iter().map(|problem| problems::with_feedback_limits(problem, limits)).collect();
@@ -182,6 +183,9 @@ fn report(
         terminal::json(&events::RunFinished::of(names, records, planned, wall));
     } else {
         terminal::data(&summary::table(records, |record| traces.path(record.head.id).display().to_string()));
+        if let Some(table) = summary::error_types(records) {
+            terminal::data(&table);
+        }
         terminal::data(&format!("run {}, seed {}, {:.1} s", selection.run, selection.seed, wall.as_secs_f64()));
     }
 }

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     domain::Place,
     llm::{
-        Capabilities, Parameters, capabilities,
+        Capabilities, Parameters, STOP_FORM, STOP_REASON, capabilities, may_cut_a_word,
         openai::{ApiKey, OpenAiSettings, check_base_url},
     },
 };
@@ -97,9 +97,11 @@ struct RawParameters {
     top_p: Option<Spanned<f64>>,
     /// Upper bound of the reply, in tokens.
     max_output_tokens: Option<Spanned<u32>>,
+    /// Most tokens of a prompt and its reply together.
+    context_tokens: Option<Spanned<u32>>,
     /// Strings that end the reply.
     #[serde(default)]
-    stop: Vec<String>,
+    stop: Vec<Spanned<String>>,
 }
 
 /// What the model of this name can do; `None` where the name means no model. Shipped model files count by their name.
@@ -178,10 +180,19 @@ fn resolve(
         temperature: number(raw.parameters.temperature, "temperature", 100.0),
         top_p: number(raw.parameters.top_p, "top_p", 1.0),
         max_output_tokens: raw.parameters.max_output_tokens.as_ref().map(|tokens| *tokens.get_ref()),
-        stop: raw.parameters.stop,
+        context_tokens: raw.parameters.context_tokens.as_ref().map(|tokens| *tokens.get_ref()),
+        stop: raw.parameters.stop.iter().map(|stop| stop.get_ref().clone()).collect(),
     };
-    if let Some(tokens) = raw.parameters.max_output_tokens.filter(|tokens| *tokens.get_ref() == 0) {
+    if let Some(tokens) = raw.parameters.max_output_tokens.as_ref().filter(|tokens| *tokens.get_ref() == 0) {
         complain(tokens.span().start, "`max_output_tokens` is 0; a reply needs at least 1".to_owned());
+    }
+    let longest = settings.parameters.max_output_tokens.unwrap_or(0);
+    if let Some(tokens) = raw.parameters.context_tokens.filter(|tokens| *tokens.get_ref() <= longest) {
+        let message = format!("`context_tokens` is {}; it must be more than `max_output_tokens`", tokens.get_ref());
+        complain(tokens.span().start, message);
+    }
+    for stop in raw.parameters.stop.iter().filter(|stop| may_cut_a_word(stop.get_ref())) {
+        complain(stop.span().start, format!("`stop` must hold {STOP_FORM} ({STOP_REASON})"));
     }
     settings.max_retries = raw.limits.max_retries.unwrap_or(settings.max_retries);
     if let Some(field) = raw.max_tokens_field {

@@ -115,6 +115,8 @@ fn head(company: &Company, assignment: &Assignment) -> ConversationHead {
         seed: *seed,
         actors: plan.nodes.iter().map(|node| (node.name.clone(), node.spec.name.to_owned())).collect(),
         starter: starter(&problem.task),
+        feedback: problem.feedback,
+        feedback_tests: u32::try_from(problem.task.feedback.len()).unwrap_or(u32::MAX),
         scored_on: problem.scored_on(),
         isolation: company.sandbox.isolation().clone(),
         compare: problem.task.visible.output_rule().map(|rule| rule.name().to_owned()),

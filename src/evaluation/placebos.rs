@@ -8,7 +8,7 @@ use crate::{
     conversation::Placebo,
     domain::Problem,
     llm::{Purpose, Subject},
-    prompts::{Prompt, PromptData, PromptError},
+    prompts::{ExecutionFeedback, Prompt, PromptData, PromptError, ShownTests},
     sandbox::{Job, Sandbox, SandboxError},
 };
 
@@ -38,10 +38,11 @@ pub async fn placebos(
     let written = stream::iter(problems).map(|problem| async move {
         let task = &problem.task;
         let Some(starter) = &task.starter else { return Ok(None) };
-        let job = Job::of(task, starter.clone(), task.visible.clone());
+        let job = Job::of(task, starter.clone(), task.feedback.clone());
         let judgement = Arc::new(sandbox.judge(&job, cancel).await?);
         let subject = Subject { judgement: Some(judgement), ..Subject::of(task.clone(), Some(starter.clone())) };
-        let text = prompt.render_text(&PromptData::new(Purpose::Diagnose, &subject))?;
+        let feedback = ExecutionFeedback { tests: ShownTests::First, ..ExecutionFeedback::default() };
+        let text = prompt.render_text(&PromptData::new(Purpose::Diagnose, &subject, &feedback))?;
         Ok(Some(Placebo { task: task.id.clone(), text }))
     });
     let all: Result<Vec<Option<Placebo>>, PlaceboError> = written.buffered(at_once.max(1)).try_collect().await;

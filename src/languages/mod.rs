@@ -87,6 +87,13 @@ pub trait Toolchain: Sync {
         Ok(Value::from(tests))
     }
 
+    /// Whether the sandbox can tell which lines its programs executed, and values at lines.
+    fn has_profiles(&self) -> bool {
+        false
+    }
+    /// What can stand in the place of an assertion that is taken out of a test text: a statement that does nothing.
+    fn nothing(&self) -> &'static str;
+
     /// Calls in a program that end or replace its process, or start others (`exit`, `fork`, `exec`), as written, with
     /// their lines. A record of a linked program names them; languages that link none have none.
     fn exits(&self, _program: &str) -> Vec<Assertion> {

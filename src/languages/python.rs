@@ -34,6 +34,10 @@ impl Toolchain for Python {
         Testing::Forked
     }
 
+    fn has_profiles(&self) -> bool {
+        true
+    }
+
     fn program(&self, text: &str) -> Unit {
         Unit::of_one("program.py", text)
     }
@@ -42,6 +46,10 @@ impl Toolchain for Python {
         let argv = vec![tools.program("python3"), unit.entry.clone()];
         let env = vec![("PYTHONHASHSEED".to_owned(), PYTHON_HASH_SEED.to_string())];
         Recipe { run: BoxCommand { argv, env, bounded_addresses: true, ..BoxCommand::default() }, ..Recipe::default() }
+    }
+
+    fn nothing(&self) -> &'static str {
+        "pass"
     }
 
     fn assertions(&self, tests: &str) -> Result<Vec<Assertion>, TestTextError> {

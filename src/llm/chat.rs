@@ -83,8 +83,29 @@ pub struct Parameters {
     pub top_p: Option<f64>,
     /// Upper bound of the reply, in tokens.
     pub max_output_tokens: Option<u32>,
-    /// Strings that end the reply; none by default.
+    /// Strings that end the reply; none by default. See [`may_cut_a_word`].
     pub stop: Vec<String>,
+    /// Most tokens of a prompt and its reply together; a prompt is shortened to fit. Never sent to a server.
+    #[serde(default)]
+    pub context_tokens: Option<u32>,
+}
+
+/// Whether a stop string could end a reply in the middle of a word: the server cuts wherever the string stands, so `def`
+/// cuts at "default". Only a string that begins and ends with something else than a letter, a digit or `_` cannot.
+pub fn may_cut_a_word(stop: &str) -> bool {
+    let of_word = |c: char| c.is_alphanumeric() || c == '_';
+    stop.chars().next().is_none_or(of_word) || stop.chars().next_back().is_none_or(of_word)
+}
+
+/// What is wanted of a stop string.
+pub const STOP_FORM: &str = "a string that begins and ends with something else than a letter, a digit or `_`";
+/// What stop strings are, and why that is wanted of them.
+pub const STOP_REASON: &str =
+    "strings that end a reply; a server cuts wherever one stands, also inside a word: write \"\\ndef \" for \"def\"";
+
+/// How many tokens a text is taken for where no tokenizer is at hand: one for every 4 bytes, the last begun one included.
+pub fn estimated_tokens(text: &str) -> usize {
+    text.len().div_ceil(4)
 }
 
 /// Which samples of the conversation a call asks for: choice `i` is number `first + i`.
@@ -126,10 +147,21 @@ pub struct Ancestor {
     pub program: Arc<Program>,
     /// What the visible tests said of it.
     pub judgement: Arc<Judgement>,
-    /// What it did while its tests ran.
+    /// What it did while its tests ran; only for models that ask for it.
     pub profile: Option<Arc<Profile>>,
-    /// Its repairs, in logical order.
+    /// Its repairs, in logical order; only for models that ask for profiles.
     pub siblings: Vec<Sibling>,
+    /// The diagnosis that led on from it, where there was one.
+    pub diagnosis: Option<String>,
+}
+
+/// A program that another is compared with.
+#[derive(Clone, Debug)]
+pub struct Rival {
+    /// The program.
+    pub program: Arc<Program>,
+    /// What the visible tests said of it, where the judge may know.
+    pub judgement: Option<Arc<Judgement>>,
 }
 
 /// The typed objects that a prompt was rendered from.
@@ -145,15 +177,17 @@ pub struct Subject {
     pub diagnosis: Option<String>,
     /// How to go about the task, where an analyst has said so.
     pub plan: Option<String>,
-    /// What `program` did while its tests ran; only for models that ask for it.
+    /// What `program` did while its tests ran; only for models and prompts that ask for it.
     pub profile: Option<Arc<Profile>>,
     /// Programs tried before.
     pub seen: Arc<dyn PastPrograms>,
     /// Earlier repairs of the same `program`, in logical order.
     pub siblings: Vec<Sibling>,
     /// What `program` was made from: its parent first, the first draft or starter last. Only for models that ask for
-    /// profiles.
+    /// profiles and prompts that show the past.
     pub ancestors: Vec<Ancestor>,
+    /// The program that `program` is compared with, and what the tests said of it where the judge may know.
+    pub other: Option<Rival>,
 }
 
 impl Subject {
@@ -169,6 +203,7 @@ impl Subject {
             seen: Arc::new(BTreeSet::new()),
             siblings: Vec::new(),
             ancestors: Vec::new(),
+            other: None,
         }
     }
 }

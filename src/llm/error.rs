@@ -36,6 +36,19 @@ pub enum ModelError {
         /// What was sent.
         attempts: Vec<Attempt>,
     },
+    /// The prompt does not fit into the model's context, with everything left out of it that may be; nothing was sent.
+    #[error(
+        "the prompt {prompt} needs about {tokens} tokens and may have {limit}, with everything left out that may be \
+         (`context_tokens` less `max_output_tokens`, at 4 bytes a token)"
+    )]
+    ContextLength {
+        /// Which prompt.
+        prompt: String,
+        /// What it needs, estimated.
+        tokens: usize,
+        /// What it may have.
+        limit: usize,
+    },
     /// The turn has no calls left in its budget.
     #[error("the budget of model calls is used up")]
     Budget,
@@ -54,7 +67,7 @@ impl ModelError {
             Self::Refused { attempts, .. } | Self::Unavailable { attempts, .. } | Self::BadRequest { attempts, .. } => {
                 attempts
             }
-            Self::Budget | Self::NothingToSay(_) | Self::Cancelled => &[],
+            Self::ContextLength { .. } | Self::Budget | Self::NothingToSay(_) | Self::Cancelled => &[],
         }
     }
 
@@ -69,6 +82,7 @@ impl ModelError {
                 attempts.last().and_then(|attempt| attempt.error.clone()).unwrap_or_else(|| "unavailable".to_owned())
             }
             Self::BadRequest { .. } => "bad_request".to_owned(),
+            Self::ContextLength { .. } => "context_length".to_owned(),
             Self::Budget => "budget".to_owned(),
             Self::NothingToSay(_) => "nothing_to_say".to_owned(),
             Self::Cancelled => "cancelled".to_owned(),

@@ -4,6 +4,7 @@
 mod capabilities;
 mod chat;
 mod error;
+pub mod http;
 mod model;
 pub mod openai;
 mod reasoning;
@@ -13,7 +14,7 @@ pub mod templates;
 pub use capabilities::{Capabilities, capabilities, names_file};
 pub use chat::{
     Ancestor, Attempt, ChatMessage, ChatReply, ChatRequest, ChatRole, Choice, Draw, Parameters, PastPrograms, Purpose,
-    Sibling, Subject,
+    Rival, STOP_FORM, STOP_REASON, Sibling, Subject, estimated_tokens, may_cut_a_word,
 };
 pub use error::ModelError;
 pub use model::{ChatModel, ModelInfo};

@@ -1,7 +1,7 @@
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
-use super::{ChatReply, ChatRequest, ModelError, Purpose};
+use super::{ChatReply, ChatRequest, ModelError, Parameters, Purpose};
 
 /// What a model is, for records and traces. No secret is in here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +40,11 @@ pub trait ChatModel: Send + Sync {
     /// Whether it answers from typed objects alone, so that no prompt need be rendered.
     fn reads_prompt(&self) -> bool {
         true
+    }
+
+    /// What holds where a request leaves a parameter open, as far as the model's own settings say.
+    fn defaults(&self) -> Option<&Parameters> {
+        None
     }
 
     /// Answers. Retries and timeouts of the transport are the model's own affair and are listed in the reply.

@@ -11,10 +11,24 @@ use crate::ids::MessageId;
 pub enum RewardSource {
     /// The order of verdicts: accepted, wrong by share of tests passed, crash, compile error.
     Execution,
+    /// How many programs of the round pass the same tests, and how many tests these are.
+    Agreement,
     /// A model that compares two programs.
     Judge,
     /// A reward model behind an HTTP endpoint.
     Endpoint,
+}
+
+impl RewardSource {
+    /// The word used in files, records and traces.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Execution => "execution",
+            Self::Agreement => "agreement",
+            Self::Judge => "judge",
+            Self::Endpoint => "endpoint",
+        }
+    }
 }
 
 /// From a critic, to every role that takes an execution report. Says how good a judged program is.

@@ -1,19 +1,22 @@
 use serde::Serialize;
 
+use super::{
+    feedback::ExecutionFeedback,
+    report::{FailingTest, ReportData, SuspiciousLine, VariableValues},
+};
 use crate::{
-    domain::{IoCase, Judgement, OutputRule, Task, TestResult, TestSuite, Verdict, shorten},
-    llm::{Purpose, Subject},
+    domain::{IoCase, OutputRule, Task, TestSuite, shorten},
+    llm::{Ancestor, Purpose, Subject},
 };
 
-/// How many failing tests, and how many visible tests, a prompt shows.
+/// How many visible tests a prompt shows.
 const MAX_TESTS: usize = 5;
 
-/// Length of each part of a failing test, in characters: 2,000 in all.
-const MAX_TEST_CHARS: usize = 800;
-const MAX_VALUE_CHARS: usize = 400;
-
-/// Length of a visible test and of the compiler's output, in characters.
+/// Length of a visible test, in characters.
 const MAX_TEXT_CHARS: usize = 2_000;
+
+/// What stands in the place of the statement where a prompt is not to show it.
+const ANY_STATEMENT: &str = "The program must do what its tests ask for.";
 
 /// Everything that a prompt template can name. Fields that are absent are `none` in a template.
 ///
@@ -26,14 +29,24 @@ pub struct PromptData {
     pub starter: Option<String>,
     /// The program to diagnose, repair or judge; empty where a reply held none. Absent in drafting prompts.
     pub program: Option<String>,
-    /// What the visible tests said of `program`. Absent in drafting prompts.
+    /// What the tests that feed back said of `program`. Absent in drafting prompts, and where it is not to be shown.
     pub report: Option<ReportData>,
+    /// The program that `program` is compared with, in judging prompts.
+    pub other: Option<String>,
+    /// What the visible tests said of `other`, where the judge may know.
+    pub other_report: Option<ReportData>,
     /// The diagnosis that a repair is to follow.
     pub diagnosis: Option<String>,
     /// How to go about the task, where an analyst has said so.
     pub plan: Option<String>,
+    /// Earlier attempts that led to `program`, oldest first, as far as they are to be shown. Absent in drafting prompts.
+    pub history: Vec<Attempt>,
     /// Lines that are known to be faulty, of the program (or of the starter, in a drafting prompt).
     pub faulty_lines: Vec<FaultyLine>,
+    /// The program in another language that is to be translated.
+    pub source: Option<String>,
+    /// The language of `source`, as the info string of a code block says it.
+    pub source_language: Option<String>,
 }
 
 /// The problem, as templates see it: `task`.
@@ -57,44 +70,6 @@ pub struct TaskData {
     pub more_tests: usize,
 }
 
-/// What the tests said, as templates see it: `report`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ReportData {
-    /// The program's verdict, in one of the words of records.
-    pub verdict: String,
-    /// How many tests passed.
-    pub passed: usize,
-    /// How many tests there are.
-    pub total: usize,
-    /// The first failing tests.
-    pub failing: Vec<FailingTest>,
-    /// How many failing tests are not in `failing`.
-    pub more_failing: usize,
-    /// The first failing test.
-    pub first: Option<FailingTest>,
-    /// The failing test with the lowest score, the first of these.
-    pub worst: Option<FailingTest>,
-    /// What the compiler or parser said.
-    pub compile_output: Option<String>,
-}
-
-/// A test that failed, as templates see it. 2,000 characters at most.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct FailingTest {
-    /// Its place among the visible tests, from 1.
-    pub number: usize,
-    /// Its verdict.
-    pub verdict: String,
-    /// The assertion, or the input.
-    pub test: String,
-    /// What should have come.
-    pub expected: Option<String>,
-    /// What came.
-    pub actual: Option<String>,
-    /// The exception or reason.
-    pub message: Option<String>,
-}
-
 /// A line that is known to be faulty, as templates see it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FaultyLine {
@@ -104,32 +79,82 @@ pub struct FaultyLine {
     pub text: String,
 }
 
+/// An attempt before the program of a prompt, as templates see it: an element of `history`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Attempt {
+    /// Its place among the attempts that led to the program, from 1.
+    pub number: usize,
+    /// What was tried.
+    pub program: String,
+    /// What came of it; absent where a prompt is to show nothing that tests said.
+    pub result: Option<AttemptResult>,
+    /// The diagnosis that led on from it.
+    pub diagnosis: Option<String>,
+}
+
+/// What came of an attempt, as templates see it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AttemptResult {
+    /// Its verdict, in one of the words of records.
+    pub verdict: String,
+    /// How many tests passed.
+    pub passed: usize,
+    /// How many tests there are.
+    pub total: usize,
+}
+
+/// How much there is in the data that a template is tried with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Trial {
+    /// Everything.
+    Full,
+    /// One of each list, without the parts that it may lack.
+    Sparse,
+    /// Nothing that may be absent.
+    Bare,
+}
+
+impl Trial {
+    pub(super) const ALL: [Self; 3] = [Self::Full, Self::Sparse, Self::Bare];
+}
+
 impl PromptData {
-    /// What a prompt of `purpose` may show of `subject`.
-    pub fn new(purpose: Purpose, subject: &Subject) -> Self {
+    /// What a prompt of `purpose` shows of `subject` under `feedback`.
+    pub fn new(purpose: Purpose, subject: &Subject, feedback: &ExecutionFeedback) -> Self {
         let task = &subject.task;
         let text = subject.program.as_ref().map(|program| program.text.clone());
         let (drafts, written) = (purpose == Purpose::Draft, is_about_a_program(purpose));
-        let report = || match &subject.judgement {
-            Some(judgement) => report_data(judgement),
-            None => ReportData::of_nothing(),
-        };
+        let mut task_data = task_data(task);
+        if written && !feedback.statement {
+            ANY_STATEMENT.clone_into(&mut task_data.statement);
+        }
+        // A judge may be kept from what the tests said.
+        let knows = written && (purpose != Purpose::Judge || subject.judgement.is_some());
+        let other = subject.other.as_ref().filter(|_| purpose == Purpose::Judge);
+        let other_report = other.and_then(|other| other.judgement.as_deref());
         Self {
-            task: task_data(task),
+            task: task_data,
             faulty_lines: faulty_lines(task, text.as_deref()),
             starter: text.clone().filter(|_| drafts),
             program: written.then(|| text.unwrap_or_default()),
-            report: written.then(report),
+            report: if knows { ReportData::of(subject, feedback) } else { None },
+            other: other.map(|other| other.program.text.clone()),
+            other_report: other_report.map(|judgement| ReportData::of_tests(judgement, feedback)),
             plan: subject.plan.clone(),
             diagnosis: subject.diagnosis.clone().filter(|_| purpose == Purpose::Repair),
+            history: if written { history(subject, feedback) } else { Vec::new() },
+            source: task.source.as_ref().map(|source| source.text.clone()),
+            source_language: task.source.as_ref().map(|source| source.language.name().to_owned()),
         }
     }
 
-    /// Data of `purpose` with everything present, or with everything absent that may be: what templates are checked with.
-    pub(super) fn example(purpose: Purpose, full: bool) -> Self {
+    /// Data of `purpose` that templates are checked with.
+    pub(super) fn example(purpose: Purpose, trial: Trial) -> Self {
         let word = || "example".to_owned();
+        let drafts = purpose == Purpose::Draft;
+        let (full, bare) = (trial == Trial::Full, trial == Trial::Bare);
         let maybe = || full.then(word);
-        let test = || FailingTest {
+        let test = FailingTest {
             number: 1,
             verdict: word(),
             test: word(),
@@ -137,15 +162,17 @@ impl PromptData {
             actual: maybe(),
             message: maybe(),
         };
-        let (drafts, written) = (purpose == Purpose::Draft, is_about_a_program(purpose));
-        let some_test = || full.then(test);
+        let (written, judges) = (is_about_a_program(purpose), purpose == Purpose::Judge);
         let report = ReportData {
-            failing: Vec::from_iter(some_test()),
-            first: some_test(),
-            worst: some_test(),
+            shown: vec![test],
+            output: maybe(),
             compile_output: maybe(),
+            suspicious: vec![SuspiciousLine { number: 1, text: word(), suspiciousness: 1.0 }],
+            values: vec![VariableValues { line: 1, name: word(), values: vec![word()] }],
             ..ReportData::of_nothing()
         };
+        let result = full.then(|| AttemptResult { verdict: word(), passed: 0, total: 1 });
+        let attempt = Attempt { number: 1, program: word(), result, diagnosis: maybe() };
         Self {
             task: TaskData {
                 statement: word(),
@@ -154,15 +181,20 @@ impl PromptData {
                 signature: maybe(),
                 entry_point: maybe(),
                 preamble: maybe(),
-                tests: Vec::from_iter(maybe()),
+                tests: Vec::from_iter((!bare).then(word)),
                 more_tests: 0,
             },
             starter: maybe().filter(|_| drafts),
             program: written.then(word),
-            report: written.then_some(report),
+            other: judges.then(word),
+            other_report: (judges && full).then(|| report.clone()),
+            report: (written && !bare).then_some(report),
             plan: maybe(),
             diagnosis: maybe().filter(|_| purpose == Purpose::Repair),
-            faulty_lines: Vec::from_iter(full.then(|| FaultyLine { number: 1, text: word() })),
+            history: Vec::from_iter((written && !bare).then_some(attempt)),
+            faulty_lines: Vec::from_iter((!bare).then(|| FaultyLine { number: 1, text: word() })),
+            source: maybe(),
+            source_language: maybe(),
         }
     }
 }
@@ -175,20 +207,27 @@ fn is_about_a_program(purpose: Purpose) -> bool {
     }
 }
 
-impl ReportData {
-    /// The report of a program that no test was run on.
-    fn of_nothing() -> Self {
-        Self {
-            verdict: Verdict::NotRun.name().to_owned(),
-            passed: 0,
-            total: 0,
-            failing: Vec::new(),
-            more_failing: 0,
-            first: None,
-            worst: None,
-            compile_output: None,
+/// The attempts that led to the program, oldest first, as far as `feedback` shows them.
+fn history(subject: &Subject, feedback: &ExecutionFeedback) -> Vec<Attempt> {
+    let all = subject.ancestors.len();
+    let attempt = |(place, ancestor): (usize, &Ancestor)| {
+        let judgement = &ancestor.judgement;
+        let result = || AttemptResult {
+            verdict: judgement.verdict.name().to_owned(),
+            passed: judgement.passed_tests(),
+            total: judgement.tests.len(),
+        };
+        Attempt {
+            number: all - place,
+            program: ancestor.program.text.clone(),
+            result: (!feedback.is_hidden()).then(result),
+            diagnosis: ancestor.diagnosis.clone(),
         }
-    }
+    };
+    let mut attempts: Vec<Attempt> =
+        subject.ancestors.iter().enumerate().take(feedback.history.most()).map(attempt).collect();
+    attempts.reverse();
+    attempts
 }
 
 fn task_data(task: &Task) -> TaskData {
@@ -216,38 +255,6 @@ fn io_test(case: &IoCase, rule: &OutputRule) -> String {
         OutputRule::Checker(_) if stdout.is_empty() => format!("input:\n{stdin}"),
         OutputRule::Checker(_) => format!("input:\n{stdin}\none right output:\n{stdout}"),
         _ => format!("input:\n{stdin}\noutput:\n{stdout}"),
-    }
-}
-
-fn report_data(judgement: &Judgement) -> ReportData {
-    let fails = |test: &TestResult| !matches!(test.verdict, Verdict::Passed | Verdict::NotRun);
-    let failing: Vec<(usize, &TestResult)> =
-        judgement.tests.iter().enumerate().filter(|(_, test)| fails(test)).collect();
-    let shown: Vec<FailingTest> =
-        failing.iter().take(MAX_TESTS).map(|(place, test)| failing_test(*place, test)).collect();
-    // Of equal scores, `min_by` gives the first.
-    let worst = failing.iter().min_by(|(_, one), (_, other)| one.score.total_cmp(&other.score));
-    ReportData {
-        verdict: judgement.verdict.name().to_owned(),
-        passed: judgement.passed_tests(),
-        total: judgement.tests.len(),
-        more_failing: failing.len() - shown.len(),
-        first: shown.first().cloned(),
-        worst: worst.map(|(place, test)| failing_test(*place, test)),
-        failing: shown,
-        compile_output: judgement.compile_output.as_deref().map(|text| shorten(text, MAX_TEXT_CHARS)),
-    }
-}
-
-fn failing_test(place: usize, test: &TestResult) -> FailingTest {
-    let value = |text: &Option<String>| text.as_deref().map(|text| shorten(text, MAX_VALUE_CHARS));
-    FailingTest {
-        number: place + 1,
-        verdict: test.verdict.name().to_owned(),
-        test: shorten(&test.test, MAX_TEST_CHARS),
-        expected: value(&test.expected),
-        actual: value(&test.actual),
-        message: value(&test.message),
     }
 }
 

@@ -3,7 +3,11 @@ use std::collections::BTreeSet;
 use minijinja::Environment;
 use serde_json::Value;
 
-use super::{data::PromptData, error::PromptError, parts::Part};
+use super::{
+    data::{PromptData, Trial},
+    error::PromptError,
+    parts::Part,
+};
 use crate::{domain::Place, llm::Purpose};
 
 /// Names in a part of a prompt that prompts of `purpose` do not have, in the order of their places.
@@ -40,7 +44,7 @@ pub fn check_names(
 
 /// The data that a prompt of `purpose` gets, with every field that it can have.
 fn known(purpose: Purpose) -> Value {
-    let mut data = serde_json::to_value(PromptData::example(purpose, true)).unwrap_or_default();
+    let mut data = serde_json::to_value(PromptData::example(purpose, Trial::Full)).unwrap_or_default();
     if let Value::Object(fields) = &mut data {
         fields.retain(|_, value| !value.is_null());
     }

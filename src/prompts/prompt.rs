@@ -4,7 +4,7 @@ use minijinja::{Environment, value::Serde};
 use serde::Serialize;
 
 use super::{
-    data::PromptData,
+    data::{PromptData, Trial},
     error::PromptError,
     names::check_names,
     parts::{Part, split},
@@ -64,7 +64,7 @@ impl Prompt {
         let prompt =
             Self { file: name_or_path.to_owned(), text: text.into(), hash, parts, templates: Arc::new(templates) };
         if errors.is_empty() {
-            let trials = [true, false].map(|full| prompt.render(&PromptData::example(purpose, full)).err());
+            let trials = Trial::ALL.map(|trial| prompt.render(&PromptData::example(purpose, trial)).err());
             errors.extend(trials.into_iter().flatten().take(1));
         }
         if errors.is_empty() { Ok(prompt) } else { Err(errors) }
@@ -73,6 +73,11 @@ impl Prompt {
     /// The hash of the whole file.
     pub fn hash(&self) -> &PromptHash {
         &self.hash
+    }
+
+    /// The name or path that it was loaded by.
+    pub fn name(&self) -> &str {
+        &self.file
     }
 
     /// The chat messages: the system part where there is one, then the user part.

@@ -25,6 +25,7 @@ pub struct RoleEntry {
     slots: fn(&Given, Kind) -> Option<Slots>,
     calls: fn(&Given, Kind, u32) -> u32,
     needs: fn(&Given, Kind) -> Option<Purpose>,
+    variables: fn(&Given) -> Vec<(&'static str, String)>,
     start: Start,
 }
 
@@ -39,6 +40,7 @@ impl RoleEntry {
             slots: slots::<R>,
             calls: calls::<R>,
             needs: needs::<R>,
+            variables: variables::<R>,
             start: start::<R>,
         }
     }
@@ -77,6 +79,11 @@ impl RoleEntry {
     /// The purpose that a turn on this kind cannot do without under these settings.
     pub fn needs(&self, settings: &Given, kind: Kind) -> Option<Purpose> {
         (self.needs)(settings, kind)
+    }
+
+    /// Variables of the environment that it reads under these settings, each behind the key that names it.
+    pub fn variables(&self, settings: &Given) -> Vec<(&'static str, String)> {
+        (self.variables)(settings)
     }
 
     /// Starts an actor for the role; inside an actix system only.
@@ -119,6 +126,10 @@ fn calls<R: Role>(settings: &Given, kind: Kind, programs: u32) -> u32 {
 
 fn needs<R: Role>(settings: &Given, kind: Kind) -> Option<Purpose> {
     parse(settings).ok().and_then(|settings| R::needs(&settings, kind))
+}
+
+fn variables<R: Role>(settings: &Given) -> Vec<(&'static str, String)> {
+    parse(settings).map_or_else(|_| Vec::new(), |settings| R::variables(&settings))
 }
 
 fn start<R: Role>(settings: &Given, seat: Arc<Seat>) -> Result<Cast, Fault> {

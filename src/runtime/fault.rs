@@ -18,6 +18,9 @@ pub enum Fault {
     /// A model gave no reply.
     #[error("model: {0}")]
     Model(ModelError),
+    /// A server that is no model gave no answer: a reward endpoint.
+    #[error("endpoint: {0}")]
+    Endpoint(ModelError),
     /// The sandbox failed.
     #[error("infrastructure: {0}")]
     Infrastructure(String),
@@ -37,8 +40,13 @@ impl Fault {
     pub fn is_retryable(&self) -> bool {
         match self {
             Self::Panic { .. } | Self::Lost | Self::Infrastructure(_) => true,
-            Self::Model(_) | Self::Rule(_) | Self::Setup(_) | Self::Cancelled => false,
+            Self::Model(_) | Self::Endpoint(_) | Self::Rule(_) | Self::Setup(_) | Self::Cancelled => false,
         }
+    }
+
+    /// Whether a server refuses for good: the run ends with its own exit code.
+    pub fn is_refusal(&self) -> bool {
+        matches!(self, Self::Model(ModelError::Refused { .. }) | Self::Endpoint(ModelError::Refused { .. }))
     }
 
     /// `error.type` of the turn's span.
@@ -46,7 +54,7 @@ impl Fault {
         match self {
             Self::Panic { .. } => "panic".to_owned(),
             Self::Lost => "lost".to_owned(),
-            Self::Model(error) => error.kind(),
+            Self::Model(error) | Self::Endpoint(error) => error.kind(),
             Self::Infrastructure(_) => "infrastructure".to_owned(),
             Self::Rule(_) => "rule".to_owned(),
             Self::Setup(_) => "setup".to_owned(),

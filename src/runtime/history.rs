@@ -156,6 +156,21 @@ impl History {
         all
     }
 
+    /// The diagnosis that a repair was written from, as it was delivered; `None` where its writer had none of that program,
+    /// or several.
+    pub fn diagnosis_behind(&self, repair: &Candidate) -> Option<Arc<Diagnosis>> {
+        let inner = self.log.inner();
+        let turns = &inner.turns[..self.retired];
+        let writer = turns.binary_search_by_key(&repair.id.seq, |turn| turn.seq).ok().and_then(|at| turns.get(at))?;
+        let mut diagnoses = writer.inbox.iter().filter_map(|message| match message {
+            Message::Diagnosis(diagnosis) => Some(diagnosis),
+            _ => None,
+        });
+        let mut fitting = diagnoses.by_ref().filter(|diagnosis| Some(diagnosis.report.candidate.id) == repair.parent);
+        let found = fitting.next().cloned();
+        found.filter(|_| fitting.next().is_none())
+    }
+
     /// The repairs of a candidate with what the tests said of them, in logical order; those not yet judged are left out.
     pub fn judged_children(&self, parent: MessageId) -> Vec<Arc<ExecutionReport>> {
         let inner = self.log.inner();

@@ -1,8 +1,8 @@
 use super::{BudgetKind, CallRecord, Fault, Turn, now_unix_nanos, record::worst_case_tokens};
 use crate::{
     domain::Usage,
-    llm::{ChatMessage, ChatModel, ChatReply, ChatRequest, Draw, ModelError, Purpose, Subject},
-    prompts::PromptData,
+    llm::{ChatMessage, ChatModel, ChatReply, ChatRequest, Draw, ModelError, Parameters, Purpose, Subject},
+    prompts::{ExecutionFeedback, Fitting, PromptData, fit},
 };
 
 /// What a role asks a model.
@@ -13,6 +13,8 @@ pub struct Ask<'a> {
     pub prompt: &'a str,
     /// What the prompt is about.
     pub subject: Subject,
+    /// What the prompt shows of it.
+    pub feedback: &'a ExecutionFeedback,
     /// How many choices.
     pub choices: u32,
 }
@@ -33,6 +35,11 @@ impl<'a> Metered<'a> {
         self.model.answers(purpose)
     }
 
+    /// Whether it reads prompts, or answers from what they are about.
+    pub fn reads_prompt(&self) -> bool {
+        self.model.reads_prompt()
+    }
+
     /// Whether repair requests should carry a profile.
     pub fn wants_profile(&self) -> bool {
         self.model.wants_profile()
@@ -41,11 +48,12 @@ impl<'a> Metered<'a> {
     /// Renders the prompt and asks. The call is written down whether it succeeds or not.
     ///
     /// # Errors
-    /// [`Fault::Model`] with the model's error, [`ModelError::Budget`] where the allowance is used up,
+    /// [`Fault::Model`] with the model's error, [`ModelError::Budget`] where the allowance is used up and
+    /// [`ModelError::ContextLength`] where the prompt does not fit (nothing is sent or written down then),
     /// [`Fault::Setup`] where the prompt cannot be rendered, [`Fault::Cancelled`] where the conversation ended meanwhile.
     pub async fn ask(&self, ask: Ask<'_>) -> Result<ChatReply, Fault> {
         let seat = self.turn.seat();
-        let messages = if self.model.reads_prompt() { self.render(&ask)? } else { Vec::new() };
+        let (messages, shortened) = if self.model.reads_prompt() { self.render(&ask)? } else { Default::default() };
         let ordinal = self.admit(&messages, ask.choices).map_err(Fault::Model)?;
         let place = (self.turn.seq(), self.turn.attempt(), ordinal);
         let request = ChatRequest {
@@ -63,17 +71,34 @@ impl<'a> Metered<'a> {
             reply = self.model.chat(&request) => reply,
             () = self.turn.cancelled().cancelled() => Err(ModelError::Cancelled),
         };
-        self.write_down(request, &outcome, started_ns);
+        self.write_down(request, shortened, &outcome, started_ns);
         outcome.map_err(|error| match error {
             ModelError::Cancelled => Fault::Cancelled,
             other => Fault::Model(other),
         })
     }
 
-    fn render(&self, ask: &Ask<'_>) -> Result<Vec<ChatMessage>, Fault> {
+    /// The messages, and what was left out of them so that they fit.
+    fn render(&self, ask: &Ask<'_>) -> Result<(Vec<ChatMessage>, Vec<String>), Fault> {
         let prompt = self.turn.seat().prompt(ask.prompt)?;
-        let data = PromptData::new(ask.purpose, &ask.subject);
-        prompt.render(&data).map_err(|error| Fault::Setup(error.to_string()))
+        let data = PromptData::new(ask.purpose, &ask.subject, ask.feedback);
+        let limit = self.prompt_tokens();
+        match fit(prompt, data, limit).map_err(|error| Fault::Setup(error.to_string()))? {
+            Fitting::Fits { messages, shortened } => Ok((messages, shortened.into_iter().map(str::to_owned).collect())),
+            Fitting::TooLong { tokens } => {
+                Err(Fault::Model(ModelError::ContextLength { prompt: prompt.name().to_owned(), tokens, limit }))
+            }
+        }
+    }
+
+    /// How many tokens a prompt may have, so that the longest reply fits behind it.
+    fn prompt_tokens(&self) -> usize {
+        let parameters = &self.turn.seat().parameters;
+        let defaults = self.model.defaults();
+        let of_model = |read: fn(&Parameters) -> Option<u32>| read(parameters).or_else(|| defaults.and_then(read));
+        let longest = of_model(|parameters| parameters.max_output_tokens).unwrap_or(0);
+        let context = of_model(|parameters| parameters.context_tokens);
+        context.map_or(usize::MAX, |context| context.saturating_sub(longest) as usize)
     }
 
     /// Checks the allowance; gives the call's ordinal within the turn.
@@ -95,7 +120,13 @@ impl<'a> Metered<'a> {
         Ok(made)
     }
 
-    fn write_down(&self, request: ChatRequest, outcome: &Result<ChatReply, ModelError>, started_ns: u64) {
+    fn write_down(
+        &self,
+        request: ChatRequest,
+        shortened: Vec<String>,
+        outcome: &Result<ChatReply, ModelError>,
+        started_ns: u64,
+    ) {
         let info = self.model.info();
         let (reply, error) = match outcome {
             Ok(reply) => (Some(reply), None),
@@ -118,6 +149,7 @@ impl<'a> Metered<'a> {
             seed: request.seed,
             draw: request.draw,
             messages: request.messages,
+            shortened,
             choices: reply.map(|reply| reply.choices.clone()).unwrap_or_default(),
             usage: reply.map_or_else(Usage::default, |reply| reply.usage),
             attempts,

@@ -7,6 +7,7 @@ mod fault;
 mod history;
 mod inlets;
 mod metered;
+mod posting;
 mod record;
 mod role;
 mod role_actor;
@@ -20,7 +21,10 @@ pub use fault::Fault;
 pub use history::{History, HistoryLog};
 pub use inlets::{Cast, Inlets, Routed};
 pub use metered::{Ask, Metered};
-pub use record::{Allowance, BudgetKind, CallRecord, ExecutionRecord, Finished, Note, NoteValue, TurnLog, TurnRecord};
+pub use posting::Post;
+pub use record::{
+    Allowance, BudgetKind, CallRecord, ExecutionRecord, Finished, Note, NoteValue, PostRecord, TurnLog, TurnRecord,
+};
 pub use role::{PromptKey, Receives, Role, RoleSpec, SettingKey, SettingsError};
 pub use role_actor::{RoleActor, start_role};
 pub use seat::{Scene, Seat, Watch};

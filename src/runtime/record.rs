@@ -83,6 +83,9 @@ pub struct CallRecord {
     pub draw: Draw,
     /// The prompt.
     pub messages: Vec<ChatMessage>,
+    /// What was left out of it so that it fits into the context, in that order.
+    #[serde(default)]
+    pub shortened: Vec<String>,
     /// The reply.
     pub choices: Vec<Choice>,
     /// Tokens, as far as known.
@@ -114,6 +117,25 @@ pub struct ExecutionRecord {
     pub ended_ns: u64,
 }
 
+/// One request to a server that is no model. It counts against no budget.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PostRecord {
+    /// What was asked for: `reward`.
+    pub what: String,
+    /// Host of the server.
+    pub server_address: Option<String>,
+    /// Port of the server.
+    pub server_port: Option<u16>,
+    /// Every request sent for it.
+    pub attempts: Vec<Attempt>,
+    /// Why it failed, where it did: `error.type` and message.
+    pub error: Option<(String, String)>,
+    /// Unix time in ns.
+    pub started_ns: u64,
+    /// Unix time in ns.
+    pub ended_ns: u64,
+}
+
 /// What happened inside one attempt of a turn.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TurnLog {
@@ -121,6 +143,9 @@ pub struct TurnLog {
     pub calls: Vec<CallRecord>,
     /// Uses of the sandbox in order.
     pub executions: Vec<ExecutionRecord>,
+    /// Requests to servers that are no models, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub posts: Vec<PostRecord>,
     /// What the role noted.
     pub notes: Vec<Note>,
     /// The budget that refused it a call.

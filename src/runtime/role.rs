@@ -127,6 +127,12 @@ pub trait Role: Sized + Send + Sync + 'static {
         Self::SPEC.asks.iter().find(|(received, _)| *received == kind).map(|(_, purpose)| *purpose)
     }
 
+    /// Variables of the environment that it reads under these settings, each behind the key that names it. A run refuses
+    /// to start without one of them.
+    fn variables(_settings: &Self::Settings) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
     /// Names the kinds that it receives: one `inlets.accept::<…>()` per entry of `SPEC.accepts`.
     fn connect(inlets: &mut Inlets<'_, Self>);
 }

@@ -13,19 +13,21 @@ pub fn agreement(scores: &[Vec<f64>], width: usize) -> Vec<usize> {
     if width >= order.len() {
         return order;
     }
+    let of_group = group_scores(scores);
+    // Stable: inside of a group, and between equal groups, the order by mean score stays.
+    order.sort_by_key(|&candidate| std::cmp::Reverse(of_group[candidate]));
+    order.truncate(width);
+    order
+}
+
+/// The score of each candidate's group, as [`agreement`] counts it.
+pub fn group_scores(scores: &[Vec<f64>]) -> Vec<usize> {
     let passed: Vec<Vec<usize>> = scores.iter().map(|row| passed_tests(row)).collect();
     let mut members: BTreeMap<&[usize], usize> = BTreeMap::new();
     for tests in &passed {
         *members.entry(tests).or_default() += 1;
     }
-    let of_group = |candidate: usize| {
-        let tests = passed[candidate].as_slice();
-        members.get(tests).copied().unwrap_or(0) * tests.len()
-    };
-    // Stable: inside of a group, and between equal groups, the order by mean score stays.
-    order.sort_by_key(|&candidate| std::cmp::Reverse(of_group(candidate)));
-    order.truncate(width);
-    order
+    passed.iter().map(|tests| members.get(tests.as_slice()).copied().unwrap_or(0) * tests.len()).collect()
 }
 
 fn passed_tests(row: &[f64]) -> Vec<usize> {
@@ -34,7 +36,7 @@ fn passed_tests(row: &[f64]) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::agreement;
+    use super::{agreement, group_scores};
 
     #[test]
     fn the_group_counts_before_the_candidate() {
@@ -47,6 +49,7 @@ mod tests {
             vec![0.0, 0.0, 0.0, 0.0, 1.0],
             vec![0.9, 0.9, 0.9, 0.9, 1.0],
         ];
+        assert_eq!(group_scores(&scores), [4, 6, 3, 6, 3, 3]);
         assert_eq!(agreement(&scores, 5), [3, 1, 0, 5, 2]);
         assert_eq!(agreement(&scores, 1), [3]);
         assert_eq!(agreement(&scores, 6), [5, 0, 3, 1, 2, 4], "all: by mean score as everywhere");

@@ -12,6 +12,8 @@
 //!   candidate may be drawn several times.
 //!
 //! Equal scores, equal settings and an equal generator give equal choices, on every machine.
+//!
+//! Beside them stands [`execution_reward`], which makes one number of what the tests said of one program.
 
 mod agreement;
 mod cases;
@@ -22,14 +24,16 @@ mod lexicase;
 mod lexicase_single_order;
 mod mean;
 mod method;
+mod reward;
 mod tournament;
 mod truncation;
 
-pub use agreement::agreement;
+pub use agreement::{agreement, group_scores};
 pub use epsilon::Epsilon;
 pub use epsilon_lexicase::epsilon_lexicase;
 pub use lexicase::lexicase;
 pub use lexicase_single_order::lexicase_single_order;
 pub use method::Method;
+pub use reward::execution_reward;
 pub use tournament::tournament;
 pub use truncation::truncation;

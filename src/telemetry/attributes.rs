@@ -75,6 +75,9 @@ pub const TASK: &str = "rolecall.task";
 pub const DATASET: &str = "rolecall.dataset";
 pub const SAMPLE: &str = "rolecall.sample";
 pub const SEED: &str = "rolecall.seed";
+/// Which of the task's sets of tests feed back, and how many tests that is.
+pub const FEEDBACK: &str = "rolecall.feedback";
+pub const FEEDBACK_TESTS: &str = "rolecall.feedback.tests";
 pub const SCORED_ON: &str = "rolecall.scored_on";
 pub const ISOLATION: &str = "rolecall.isolation";
 /// How outputs of stdin/stdout tests are compared.
@@ -113,8 +116,6 @@ pub const GENERATION: &str = "rolecall.generation";
 pub const RECEIVED: &str = "rolecall.received";
 pub const SAID: &str = "rolecall.said";
 pub const MISSING: &str = "rolecall.missing";
-/// What a critic thinks of a program.
-pub const REWARD: &str = "rolecall.reward";
 /// What the edge that brought it did to its words.
 pub const INTERVENTION: &str = "rolecall.intervention";
 pub const REFUSED: &str = "rolecall.refused";
@@ -130,6 +131,8 @@ pub const SENDER_SEQ: &str = "rolecall.sender_seq";
 
 // A model call.
 pub const PURPOSE: &str = "rolecall.purpose";
+/// What was left out of a prompt so that it fits into the model's context.
+pub const PROMPT_SHORTENED: &str = "rolecall.prompt.shortened";
 pub const ORDINAL: &str = "rolecall.ordinal";
 /// Beside the array of finish reasons, which a search finds by its JSON text only.
 pub const FINISH: &str = "rolecall.finish";
@@ -168,6 +171,12 @@ pub const SUSPICIOUS_CALLS: &str = "rolecall.suspicious_calls";
 pub const WRITTEN_EVENT: &str = "rolecall.written";
 /// The event of one program that a filter looked at; [`RANKING`] says what became of it.
 pub const RANKED_EVENT: &str = "rolecall.ranked";
+/// A critic's reward, where its turn is about one program and scored it.
+pub const REWARD: &str = "rolecall.reward";
+/// What gave it: `execution`, `judge` or `endpoint`.
+pub const REWARD_SOURCE: &str = "rolecall.reward.source";
+/// How many programs of a critic's turn have no reward.
+pub const UNSCORED: &str = "rolecall.unscored";
 /// `kept` or `dropped`.
 pub const RANKING: &str = "rolecall.ranking";
 /// Place of a kept program, from 1.

@@ -29,6 +29,8 @@ pub fn write_head(attributes: &mut Attributes, head: &ConversationHead) {
         .set(name::SAMPLE, head.sample)
         // As text: a seed may use all 64 bits, and a search compares text anyway.
         .set(name::SEED, head.seed.to_string())
+        .set(name::FEEDBACK, head.feedback.name())
+        .set(name::FEEDBACK_TESTS, head.feedback_tests)
         .set(name::SCORED_ON, scored_on)
         .set(name::ISOLATION, head.isolation.backend.as_str())
         .set(name::COMPARE, head.compare.as_deref())
@@ -94,7 +96,7 @@ impl LastFault {
 /// Whether the words of a fault may quote a prompt, a reply or a program: a server's answer does, and so does the message
 /// of a panic over a string.
 pub fn may_quote(fault: &Fault) -> bool {
-    matches!(fault, Fault::Model(_) | Fault::Panic { .. })
+    matches!(fault, Fault::Model(_) | Fault::Endpoint(_) | Fault::Panic { .. })
 }
 
 /// What a fault means for a span: an error, or an early end that is none.

@@ -1,6 +1,7 @@
 //! Traces: a projection of what a conversation's turns wrote down. No span is open while code runs.
 
 mod acknowledged;
+mod assessing;
 mod attributes;
 mod closing;
 mod content;
@@ -12,6 +13,7 @@ mod file;
 mod lineage;
 mod model_call;
 mod outbox;
+mod post;
 mod poster;
 mod projection;
 mod push;

@@ -56,6 +56,7 @@ pub fn project(
         .set(name::ORDINAL, ordinal)
         .set(name::GENERATION, turn.generation)
         .set(name::PURPOSE, call.purpose.name())
+        .set(name::PROMPT_SHORTENED, (!call.shortened.is_empty()).then(|| call.shortened.clone()))
         .set(name::ATTEMPTS, call.attempts.len());
     let reasons: Vec<String> = call.choices.iter().map(|choice| choice.finish_reason.clone()).collect();
     if !reasons.is_empty() {
@@ -77,7 +78,8 @@ pub fn project(
     draft.finish()
 }
 
-fn request_attributes(request: &Attempt) -> Attributes {
+/// What one request on the wire came to.
+pub fn request_attributes(request: &Attempt) -> Attributes {
     Attributes::new()
         .with(name::HTTP_STATUS, request.status.map(u32::from))
         .with(name::ERROR_TYPE, request.error.as_deref())

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use opentelemetry::trace::{SpanId, TraceId};
 
 use super::{
-    attributes as name, content,
+    assessing, attributes as name, content,
     conversation_attributes::Ending,
-    execution, lineage, model_call,
+    execution, lineage, model_call, post,
     span::{Draft, Period, Place, ServiceSpan},
     values::Attribute,
 };
@@ -77,6 +77,9 @@ fn attempt_period(attempt: &Finished) -> Period {
     for execution in &attempt.log.executions {
         period.hold(Period::new(execution.started_ns, execution.ended_ns));
     }
+    for post in &attempt.log.posts {
+        period.hold(Period::new(post.started_ns, post.ended_ns));
+    }
     period
 }
 
@@ -95,6 +98,9 @@ pub fn project(turn: &TurnRecord, spoken: &Spoken<'_>) -> (SpanId, Vec<ServiceSp
             if !(manner.evaluates && execution.what == execution::RUN_TESTS) {
                 spans.push(execution::project(turn, attempt, (ordinal, execution), place.span, spoken));
             }
+        }
+        for (ordinal, post) in attempt.log.posts.iter().enumerate() {
+            spans.push(post::project(turn, attempt, (ordinal, post), place.span, spoken));
         }
         last = place.span;
     }
@@ -134,6 +140,7 @@ fn attempt_span(
     if manner.evaluates {
         execution::describe(&mut draft, turn, attempt, spoken.content);
     }
+    assessing::describe(&mut draft, turn, attempt, spoken.content);
     lineage::describe(&mut draft, turn, attempt, manner, spoken.programs);
     for sender in spoken.links {
         draft.link(*sender, "fan_in");

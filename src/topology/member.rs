@@ -199,13 +199,30 @@ impl Looking<'_, '_> {
         None
     }
 
-    fn parameters(&self) -> Parameters {
+    fn parameters(&mut self) -> Parameters {
+        let parameters = self.read_parameters();
+        let (context, longest) = (parameters.context_tokens, parameters.max_output_tokens);
+        if let (Some(context), Some(longest)) = (context, longest)
+            && context <= longest
+            && let Some(written) = self.draft.parameter_of(self.actor, "parameters.context_tokens")
+        {
+            let message = format!(
+                "`context_tokens` is {context}: `max_output_tokens` is {longest}, nothing is left for a prompt"
+            );
+            self.mistakes.push(Mistake::at(&written.place, message));
+        }
+        parameters
+    }
+
+    fn read_parameters(&self) -> Parameters {
         let value = |name: &str| self.draft.parameter_of(self.actor, &format!("parameters.{name}")).map(|it| &it.value);
+        let tokens = |name: &str| value(name).and_then(Value::as_u64).and_then(|number| number.try_into().ok());
         let stop = value("stop").and_then(Value::as_array);
         Parameters {
             temperature: value("temperature").and_then(Value::as_f64),
             top_p: value("top_p").and_then(Value::as_f64),
-            max_output_tokens: value("max_output_tokens").and_then(Value::as_u64).and_then(|it| it.try_into().ok()),
+            max_output_tokens: tokens("max_output_tokens"),
+            context_tokens: tokens("context_tokens"),
             stop: stop.map(|all| all.iter().filter_map(Value::as_str).map(str::to_owned).collect()).unwrap_or_default(),
         }
     }

@@ -302,10 +302,10 @@ impl Reader<'_> {
     }
 }
 
-/// The element of an array of strings that is none, else the value itself.
+/// The element of an array of stop strings that is none, else the value itself.
 fn culprit(item: &Item, form: Form) -> &Item {
     match (&item.content, form) {
-        (Content::Array(items), Form::Texts | Form::Wholes { .. }) => {
+        (Content::Array(items), Form::Stops | Form::Wholes { .. }) => {
             let alone = |item: &Item| match &item.content {
                 Content::Scalar(value) => form.accepts(&serde_json::Value::Array(vec![value.clone()])),
                 _ => false,

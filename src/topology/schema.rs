@@ -3,13 +3,15 @@
 
 use serde_json::{Value, json};
 
+use crate::llm::{STOP_FORM, STOP_REASON, may_cut_a_word};
+
 /// The type of a key's value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Form {
     /// A string that is not empty.
     Text,
-    /// An array of strings.
-    Texts,
+    /// An array of strings that no server can cut a word with.
+    Stops,
     /// An array of whole numbers from 1 to `most`.
     Wholes {
         /// The largest.
@@ -52,7 +54,7 @@ impl Form {
         let number = |most| value.as_f64().is_some_and(|number| (0.0..=most).contains(&number));
         match self {
             Self::Text => value.as_str().is_some_and(|text| !text.trim().is_empty()),
-            Self::Texts => value.as_array().is_some_and(|items| items.iter().all(Value::is_string)),
+            Self::Stops => value.as_array().is_some_and(|items| items.iter().all(is_stop)),
             Self::Wholes { most } => value.as_array().is_some_and(|items| {
                 items.iter().all(|item| item.as_u64().is_some_and(|number| (1..=most).contains(&number)))
             }),
@@ -72,7 +74,7 @@ impl Form {
         };
         match self {
             Self::Text => "a string that is not empty".to_owned(),
-            Self::Texts => "an array of strings".to_owned(),
+            Self::Stops => format!("an array, each element {STOP_FORM}"),
             Self::Wholes { .. } => "an array of whole numbers from 1".to_owned(),
             Self::Whole { least, most } => whole(least, most),
             Self::WholeOr { least, most, word } => format!("{} or \"{word}\"", whole(least, most)),
@@ -88,6 +90,11 @@ impl Form {
             }
         }
     }
+}
+
+/// Whether an element of an array is a stop string that cannot cut a word.
+pub(super) fn is_stop(item: &Value) -> bool {
+    item.as_str().is_some_and(|stop| !may_cut_a_word(stop))
 }
 
 /// A key that holds one value.
@@ -130,7 +137,12 @@ pub const TOP_KEYS: &[Key] = &[
     key("parameters.temperature", Form::Number { most: f64::MAX }, "softmax temperature; the server's where absent"),
     key("parameters.top_p", Form::Number { most: 1.0 }, "nucleus sampling; the server's where absent"),
     key("parameters.max_output_tokens", Form::Whole { least: 1, most: SMALL }, "upper bound of a reply, in tokens"),
-    with_default("parameters.stop", Form::Texts, || json!([]), "strings that end a reply"),
+    with_default("parameters.stop", Form::Stops, || json!([]), STOP_REASON),
+    key(
+        "parameters.context_tokens",
+        Form::Whole { least: 1, most: SMALL },
+        "most tokens of a prompt and its reply together: a prompt is shortened to fit; not sent to the server",
+    ),
     with_default("budget.programs", COUNT, unlimited, "programs written by roles and given to an executor"),
     with_default("budget.model_calls", COUNT, unlimited, "calls of models"),
     with_default(
@@ -201,8 +213,8 @@ pub const TOP_KEYS: &[Key] = &[
     ),
     with_default(
         "feedback.faulty_lines",
-        Form::Choice(&["marked", "hidden"]),
-        || json!("marked"),
+        Form::Choice(&["hidden", "marked"]),
+        || json!("hidden"),
         "whether prompts mark the lines that the task says are faulty",
     ),
     with_default(
@@ -234,7 +246,8 @@ pub const ACTOR_KEYS: &[Key] = &[
     key("parameters.temperature", Form::Number { most: f64::MAX }, "as [parameters], for this actor"),
     key("parameters.top_p", Form::Number { most: 1.0 }, "as [parameters], for this actor"),
     key("parameters.max_output_tokens", Form::Whole { least: 1, most: SMALL }, "as [parameters], for this actor"),
-    key("parameters.stop", Form::Texts, "as [parameters], for this actor"),
+    key("parameters.stop", Form::Stops, STOP_REASON),
+    key("parameters.context_tokens", Form::Whole { least: 1, most: SMALL }, "as [parameters], for this actor"),
 ];
 
 /// Keys of the top level that shape the arrangement rather than hold one value.

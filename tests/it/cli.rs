@@ -62,6 +62,42 @@ fn a_run_repairs_a_program_offline_and_says_so_as_json() {
 }
 
 #[test]
+fn a_run_s_last_table_counts_first_errors_by_their_kind() {
+    let (folder, traces) = traces();
+    let mut arguments = vec!["run", "--topology", "self_debug", "--budget", "programs=1", "--seed", "1"];
+    let starters = [
+        ("wrong", "return n"),
+        ("name", "return missing"),
+        ("text", "return (n"),
+        ("other", "return n // 0"),
+        ("right", "return n + 1"),
+    ];
+    let files = starters.map(|(name, body)| {
+        let file = folder.path().join(format!("{name}.toml")).display().to_string();
+        let task = format!(
+            "id = '{name}'\nlanguage = 'python'\nstatement = 'Add one.'\nentry_point = 'f'\n\
+             starter = '''\ndef f(n):\n    {body}\n'''\n[visible]\ncode = 'assert f(1) == 2'\n"
+        );
+        fs::write(&file, task).unwrap();
+        file
+    });
+    arguments.extend(files.iter().flat_map(|file| ["--task", file.as_str()]));
+    arguments.extend(["--traces", &traces]);
+    let said = text(&run(&arguments).stdout);
+    let rows: Vec<String> = said
+        .lines()
+        .skip_while(|line| !line.contains("first error"))
+        .take(5)
+        .map(|line| line.split_whitespace().take(2).collect::<Vec<_>>().join(" "))
+        .collect();
+    assert_eq!(rows, ["first error", "assertion 1", "name 1", "syntax 1", "other 1"], "{said}");
+    arguments.push("--json");
+    let last = events(&run(&arguments)).pop().unwrap();
+    let kinds = last["error_types"].as_array().unwrap().iter().map(|kind| kind["error_type"].as_str().unwrap());
+    assert_eq!(kinds.collect::<Vec<_>>(), ["assertion", "name", "syntax", "other"]);
+}
+
+#[test]
 fn the_same_seed_gives_the_same_result_at_any_concurrency() {
     let result = |concurrency: &str| {
         let (_folder, traces) = traces();

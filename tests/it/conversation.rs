@@ -21,7 +21,7 @@ use rolecall::{
     runtime::{Fault, TurnRecord, Watch},
     sandbox::SandboxError,
     telemetry::{Projection, ServiceSpan, project},
-    topology::{BudgetLimits, Plan},
+    topology::{BudgetLimits, Edge, Plan, Source, When},
 };
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -42,7 +42,7 @@ pub fn story(record: &ConversationRecord) -> Vec<String> {
 }
 
 /// The learner and teacher cast: every role that the SEIDR cast lacks.
-fn school() -> Plan {
+pub fn school() -> Plan {
     plan(
         vec![
             node("learner", "learner", json!({})),
@@ -53,6 +53,16 @@ fn school() -> Plan {
         4,
         BudgetLimits { programs: Some(5), ..Default::default() },
     )
+}
+
+/// The learner's cast with a critic whose model judges every program that failed.
+pub fn judged() -> Plan {
+    let mut plan = school();
+    plan.nodes.push(node("critic", "critic", json!({ "reward": "judge" })));
+    plan.edges.retain(|edge| edge.from != Source::Actor(1));
+    plan.edges.push(Edge { from: Source::Actor(1), to: 3, when: When::Failed, intervene: None });
+    plan.edges.push(Edge { from: Source::Actor(3), to: 2, when: When::Failed, intervene: None });
+    plan
 }
 
 #[test]
@@ -129,6 +139,7 @@ fn every_registered_role_starts_accepts_says_what_it_may_and_survives_a_panic() 
             let plan = match actor {
                 "learner" | "teacher" => school(),
                 "analyst" | "tester" => briefed("feedback", 12),
+                "critic" => judged(),
                 _ => seidr(2, 4, 12),
             };
             let first = Arc::new(AtomicUsize::new(0));

@@ -1,13 +1,17 @@
 //! The one integration binary: drives the library and the built `rolecall`.
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, reason = "a test may panic")]
 
+mod arrangements;
 mod attacks;
 mod benchmarks;
 mod briefing;
+mod cases_agents;
 mod checkers;
 mod cli;
 mod cli_hostile;
+mod cli_interventions;
 mod conversation;
+mod critic;
 mod defects;
 mod execution_cases;
 mod house_rules;

@@ -1,6 +1,6 @@
 //! The search settings, by stories whose programs fail as a script says: who is whose parent, in which order and how many.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{collections::BTreeMap, num::NonZeroU32, sync::Arc};
 
 use rolecall::{
     conversation::{
@@ -14,7 +14,7 @@ use rolecall::{
         Origin, RewardSource,
     },
     runtime::{Finished, TurnLog, TurnRecord},
-    topology::{BudgetLimits, ChildOrder, Duplicates, Parents, Plan, Search, Source, Stop, StopOn},
+    topology::{BudgetLimits, ChildOrder, Duplicates, Edge, Parents, Plan, Search, Source, Stop, StopOn, When},
 };
 use serde_json::json;
 
@@ -240,8 +240,8 @@ fn told(plan: &Plan, starter: Option<usize>, fates: &dyn Fn(u32) -> Fate) -> Sto
 
 #[test]
 fn each_rule_chooses_its_parents() {
-    // Three drafts pass 1, 3 and 2 tests of ten; the children of the first round 1, 0; later ones nothing.
-    let passes = [9, 1, 3, 2, 1, 0];
+    // Three drafts pass 1, 3 and 2 tests of ten; the children of the first round 1 and 3, which only ties; later ones nothing.
+    let passes = [9, 1, 3, 2, 1, 3];
     let fates = failing(move |number| passes.get(number as usize).copied().unwrap_or(0));
     let parents = |rule: Parents| told(&loop_of(barrier(rule), Stop::default(), (3, 2), 9), None, &fates).parents();
     let drafts = [None, None, None];
@@ -333,6 +333,10 @@ fn the_width_of_a_round_is_shared_among_its_parents() {
     // The starter takes the place of the first draft.
     let story = told(&plan, Some(0), &failing(|_| 0));
     assert_eq!(story.parents(), [vec![None; 3], some(&[0, 0, 1, 2, 3])].concat());
+    // A number of the actor's own holds for each parent while the width lasts.
+    let search = Search { widths: vec![4, 5, 1], ..barrier(Parents::Failing) };
+    let story = told(&loop_of(search, Stop::default(), (4, 2), 99), None, &failing(|_| 0));
+    assert_eq!(story.parents(), [vec![None; 4], some(&[1, 1, 2, 2, 3]), some(&[5])].concat());
 }
 
 #[test]
@@ -355,8 +359,8 @@ fn a_duplicate_costs_a_program_and_under_skip_is_not_executed_again() {
     }
     // With a barrier a duplicate is no parent where there is another.
     let search = Search { duplicates: Duplicates::Skip, ..barrier(Parents::Failing) };
-    let story = told(&loop_of(search, Stop::default(), (4, 1), 6), None, &fates);
-    assert_eq!(story.parents()[4..], [Some(1), Some(3)]);
+    let story = told(&loop_of(search, Stop::default(), (4, 1), 8), None, &fates);
+    assert_eq!(story.parents()[4..], [Some(1), Some(3), Some(5), Some(7)]);
 }
 
 #[test]
@@ -398,6 +402,47 @@ fn programs_past_the_one_that_passes_are_spend_and_no_programs_to_solution() {
         assert_eq!(story.ending.programs_to_solve, Some(3));
         assert!(story.ending.spend.programs >= 3, "{parallel_turns}");
     }
+}
+
+/// A critic between the executor and the debugger.
+fn with_critic(no_improvement: u32, on: StopOn) -> Plan {
+    let stop = Stop { on, no_improvement: NonZeroU32::new(no_improvement) };
+    let mut plan = loop_of(barrier(Parents::Last), stop, (1, 1), 20);
+    plan.nodes.push(node("critic", "critic", json!({})));
+    plan.nodes[3].rank = 3;
+    let (from, to, when) = (Source::Actor(1), 2, When::Failed);
+    plan.edges.retain(|edge| edge.from != from || edge.to != to);
+    plan.edges.push(Edge { from: Source::Actor(1), to: 3, when: When::Always, intervene: None });
+    plan.edges.push(Edge { from: Source::Actor(3), to: 2, when, intervene: None });
+    plan
+}
+
+#[test]
+fn keep_best_ends_when_the_reward_does_not_improve_and_returns_the_best() {
+    let rewards = [0.0, 0.1, 0.4, 0.3, 0.5, 0.5, 0.2, 0.9];
+    // The tests say otherwise than the critic: its reward decides.
+    let fates = |number: u32| Fate {
+        reward: rewards.get(number as usize).copied(),
+        ..fate(number, usize::try_from(9 - number.min(9)).unwrap())
+    };
+    for (rounds, programs, best) in [(1, 3, 2), (2, 6, 4), (9, 16, 7), (99, 20, 7)] {
+        let story = told(&with_critic(rounds, StopOn::Solved), None, &fates);
+        assert_eq!(story.ending.spend.programs, programs, "{rounds} rounds");
+        let outcome = if programs == 20 { Outcome::BudgetPrograms } else { Outcome::NoImprovement };
+        assert_eq!(story.ending.outcome, outcome);
+        let kept = story.ending.best.as_ref().unwrap().candidate.program.as_ref().unwrap().text.clone();
+        assert_eq!(kept, format!("program {best}"));
+    }
+}
+
+#[test]
+fn a_program_without_a_reward_is_the_best_only_where_there_is_no_other() {
+    let fates = |number: u32| Fate { reward: (number == 3).then_some(-5.0), ..fate(number, 1) };
+    let story = told(&with_critic(4, StopOn::Solved), None, &fates);
+    assert_eq!(story.ending.best.unwrap().candidate.program.as_ref().unwrap().text, "program 3");
+    let fates = |number: u32| fate(number, 1);
+    let story = told(&with_critic(4, StopOn::Solved), None, &fates);
+    assert_eq!(story.ending.best.unwrap().candidate.program.as_ref().unwrap().text, "program 1");
 }
 
 #[test]

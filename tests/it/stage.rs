@@ -13,7 +13,7 @@ use rolecall::{
     conversation::{
         Assignment, Company, ConversationEnd, ConversationHead, ConversationRecord, MemoryJournal, Observer, hold,
     },
-    domain::{Isolation, Judgement, Problem, Profile, Task},
+    domain::{FeedbackSet, Isolation, Judgement, Problem, Profile, Task},
     ids::{ActorName, ConversationId, RunId},
     llm::{ChatModel, Purpose, scripted::Scripted},
     prompts::Prompt,
@@ -107,7 +107,13 @@ pub fn company(plan: Plan, model: Arc<dyn ChatModel>, sandbox: Arc<dyn Sandbox>,
     let mut prompts = BTreeMap::new();
     for node in plan.nodes.iter().filter(|node| !node.spec.asks.is_empty()) {
         models.insert(node.name.clone(), model.clone());
-        let of_node = node.spec.prompts.iter().map(|one| (one.key.to_owned(), prompt(one.purpose, one.default)));
+        // The plan's own, where it comes from a file.
+        let reference = |key: &str| node.prompts.get(key).map(|prompt| prompt.reference.as_str());
+        let of_node = node
+            .spec
+            .prompts
+            .iter()
+            .map(|one| (one.key.to_owned(), prompt(one.purpose, reference(one.key).unwrap_or(one.default))));
         prompts.insert(node.name.clone(), of_node.collect());
     }
     Arc::new(Company {
@@ -129,7 +135,14 @@ fn prompt(purpose: Purpose, reference: &str) -> Arc<Prompt> {
 }
 
 pub fn assignment(task: Task, sample: u32) -> Assignment {
-    let problem = Problem { task: Arc::new(task), hidden: None, reference: None, notes: Vec::new() };
+    let problem = Problem {
+        task: Arc::new(task),
+        feedback: FeedbackSet::Visible,
+        validation: None,
+        hidden: None,
+        reference: None,
+        notes: Vec::new(),
+    };
     Assignment { run: RunId(uuid::Uuid::nil()), arm: "arm".to_owned(), problem: Arc::new(problem), sample, seed: 7 }
 }
 

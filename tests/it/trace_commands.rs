@@ -7,5 +7,5 @@ mod hostile;
 mod lineage;
 mod list;
 mod push;
-mod scene;
+pub mod scene;
 mod show;

@@ -8,7 +8,6 @@ use crate::{
     conversation::Outcome,
     domain::Slots,
     ids::{Generation, MessageId},
-    llm::ModelError,
     messages::{Kind, Message},
     runtime::{BudgetKind, Fault, Finished, TurnRecord},
     topology::{Source, StopOn, When},
@@ -108,13 +107,17 @@ impl Ledger {
         self.end_as(outcome, Some(format!("{name}, turn {}{often}: {fault}", delivery.seq)));
         if let Some(ending) = &mut self.ending {
             ending.infrastructure_error = matches!(fault, Fault::Infrastructure(_));
-            ending.refused = matches!(fault, Fault::Model(ModelError::Refused { .. }));
+            ending.refused = fault.is_refusal();
             ending.deterministic = false;
         }
     }
 
-    /// All programs of the budget have been executed: there is nothing that a further turn could lead to.
+    /// All programs of the budget have been executed: there is nothing that a further turn could lead to. Where a critic
+    /// says which is the best, it has its say on the last ones first; the silence after that is the end.
     fn read_stop_rules(&mut self) {
+        if self.plan.rewards() {
+            return;
+        }
         if self.ending.is_none() && self.programs.is_exhausted() && self.executions_open == 0 {
             let unrouted = self.done.values().next().is_some();
             if !unrouted && self.running.is_empty() && self.numbers.len() == self.executed.len() {

@@ -16,19 +16,20 @@ use serde_json::Value;
 use tower::service_fn;
 
 use super::{
-    failure::{Class, Failure},
-    reply::{Completion, model_ids},
+    reply::{Completion, error_inside, model_ids},
     request::body,
-    settings::{OpenAiSettings, check_base_url, is_loopback},
-    transport::{Call, Policy},
+    settings::{OpenAiSettings, check_base_url},
 };
 use crate::{
     domain::shorten,
-    llm::{Attempt, ChatModel, ChatReply, ChatRequest, ModelError, ModelInfo, Purpose},
+    llm::{
+        Attempt, ChatModel, ChatReply, ChatRequest, ModelError, ModelInfo, Parameters, Purpose,
+        http::{Call, Class, Failure, Policy},
+    },
 };
 
-/// Longest time to wait for a connection.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Largest reply that is read, in bytes.
+const MAX_REPLY_BYTES: usize = 10 << 20;
 
 /// A model behind an OpenAI-compatible server.
 pub struct OpenAi {
@@ -60,12 +61,6 @@ impl OpenAi {
         let timeout = seconds("timeout_secs", settings.timeout_secs)?;
         let total = seconds("total_secs", settings.total_secs)?;
         seconds("backoff_secs", settings.backoff_secs)?;
-        let http = reqwest::Client::builder()
-            .connect_timeout(timeout.min(CONNECT_TIMEOUT))
-            .redirect(reqwest::redirect::Policy::none())
-            .user_agent(concat!("rolecall/", env!("CARGO_PKG_VERSION")));
-        let http = if is_loopback(&url) { http.no_proxy() } else { http };
-        let http = http.build().map_err(|error| wrong(format!("no HTTP client: {error}")))?;
         // Every value is set here: what the library would read from the environment belongs to another server.
         let config = OpenAIConfig::new()
             .with_api_base(url.as_str().trim_end_matches('/'))
@@ -73,12 +68,13 @@ impl OpenAi {
             .with_org_id("")
             .with_project_id("");
         let policy = Policy {
-            http,
+            http: Policy::client(&url, timeout).map_err(wrong)?,
             api_key: settings.api_key.clone(),
             timeout,
             total,
             max_retries: settings.max_retries,
             backoff_secs: settings.backoff_secs,
+            max_reply_bytes: MAX_REPLY_BYTES,
         };
         let info = ModelInfo {
             name: settings.name.clone(),
@@ -99,7 +95,7 @@ impl OpenAi {
 
     /// The only model that the server lists, else `default` and why.
     async fn find_model(&self) -> Result<(String, Option<String>), ModelError> {
-        let call = Call::new(self.policy.clone(), 0, |_| Ok(()));
+        let call = Arc::new(Call::new(self.policy.clone(), 0, error_inside));
         let listed: Result<Value, OpenAIError> = self.client(&call).models().list_byot().await;
         let why = match listed.map_err(|error| self.failure(error)) {
             Ok(list) => match model_ids(&list).as_slice() {
@@ -116,11 +112,20 @@ impl OpenAi {
         Ok(("default".to_owned(), Some(shorten(&warning, 1_000))))
     }
 
-    /// The library's client for one call.
+    /// The library's client for one call. The response that it is given is ours: status 200 and a body that is JSON.
     fn client(&self, call: &Arc<Call>) -> Client<OpenAIConfig> {
         let call = call.clone();
-        Client::build(self.policy.http.clone(), self.config.clone())
-            .with_http_service(service_fn(move |factory: HttpRequestFactory| call.clone().run(factory)))
+        let service = service_fn(move |factory: HttpRequestFactory| {
+            let call = call.clone();
+            async move {
+                let build = || async { factory.build().await.map_err(|error| error.to_string()) };
+                match call.run(build).await {
+                    Ok(body) => Ok(reqwest::Response::from(http::Response::new(body.to_string()))),
+                    Err(failure) => Err(OpenAIError::Boxed(Box::new(failure))),
+                }
+            }
+        });
+        Client::build(self.policy.http.clone(), self.config.clone()).with_http_service(service)
     }
 
     /// One call for `choices` choices; its attempts are added to `attempts`.
@@ -130,7 +135,10 @@ impl OpenAi {
         choices: u32,
         attempts: &mut Vec<Attempt>,
     ) -> Result<Completion, Failure> {
-        let call = Call::new(self.policy.clone(), request.seed, |value| Completion::read(value).map(drop));
+        let call = Arc::new(Call::new(self.policy.clone(), request.seed, |status, value| {
+            error_inside(status, value)?;
+            Completion::read(value).map(drop)
+        }));
         let client = self.client(&call);
         let body = body(&self.settings, &self.info.model, request, choices);
         let mut chat = client.chat();
@@ -172,6 +180,10 @@ impl ChatModel for OpenAi {
 
     fn answers(&self, _purpose: Purpose) -> bool {
         true
+    }
+
+    fn defaults(&self) -> Option<&Parameters> {
+        Some(&self.settings.parameters)
     }
 
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {

@@ -1,9 +1,12 @@
 use serde_json::Value;
 
-use super::failure::{Class, Failure};
 use crate::{
     domain::Usage,
-    llm::{Choice, split_reasoning},
+    llm::{
+        Choice,
+        http::{Class, Failure},
+        split_reasoning,
+    },
 };
 
 /// A chat completion, as far as it is one.
@@ -45,6 +48,15 @@ impl Completion {
         }
         Ok(Self { choices, usage, model: text(value.get("model")), id: text(value.get("id")) })
     }
+}
+
+/// A success that holds an error object and no choices is none.
+pub fn error_inside(status: u16, value: &Value) -> Result<(), Failure> {
+    let has_error = value.get("error").is_some_and(|error| !error.is_null());
+    if has_error && value.get("choices").is_none_or(Value::is_null) {
+        return Err(Failure::answer(status, value.to_string().as_bytes()));
+    }
+    Ok(())
 }
 
 /// Ids of the models that a server lists.

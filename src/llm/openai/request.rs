@@ -19,7 +19,7 @@ pub fn body(settings: &OpenAiSettings, model: &str, request: &ChatRequest, choic
     if choices > 1 {
         body.insert("n".to_owned(), json!(choices));
     }
-    let Parameters { temperature, top_p, max_output_tokens, stop } = &request.parameters;
+    let Parameters { temperature, top_p, max_output_tokens, stop, context_tokens: _ } = &request.parameters;
     let defaults = &settings.parameters;
     let mut set = |name: &str, value: Option<Value>| {
         if let Some(value) = value {

@@ -1,36 +1,10 @@
-use std::fmt;
-
 use serde_json::{Map, Value};
-use url::{Host, Url};
+use url::Url;
 
-use crate::llm::Parameters;
-
-/// The key of a provider. It is shown nowhere: not by `Debug`, not in errors, not in records.
-#[derive(Clone, Default, PartialEq, Eq)]
-pub struct ApiKey(String);
-
-impl ApiKey {
-    /// Keeps `key`; an empty one means that requests carry none.
-    pub fn new(key: impl Into<String>) -> Self {
-        Self(key.into())
-    }
-
-    /// The key itself, for the request's header alone.
-    pub(super) fn reveal(&self) -> &str {
-        &self.0
-    }
-
-    /// `text` with every copy of the key masked: servers quote it in error messages.
-    pub(super) fn mask(&self, text: &str) -> String {
-        if self.0.is_empty() { text.to_owned() } else { text.replace(&self.0, "[key]") }
-    }
-}
-
-impl fmt::Debug for ApiKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ApiKey([key])")
-    }
-}
+use crate::llm::{
+    Parameters,
+    http::{ApiKey, check_url},
+};
 
 /// How to reach one model of one server.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,16 +74,7 @@ impl OpenAiSettings {
 /// What would end in 404s is refused with the spelling that is likely meant: no path at all, or the path of one call.
 /// So are a query, a fragment and a password, which would reach logs.
 pub fn check_base_url(base_url: &str) -> Result<Url, String> {
-    let mut url = Url::parse(base_url.trim()).map_err(|error| format!("`base_url` is not a URL: {error}"))?;
-    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
-        return Err("`base_url` must begin with http:// or https:// and a host".to_owned());
-    }
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err("`base_url` must hold no user name or password; name the key's variable instead".to_owned());
-    }
-    if url.query().is_some() || url.fragment().is_some() {
-        return Err("`base_url` must have neither `?` nor `#`".to_owned());
-    }
+    let mut url = check_url(base_url).map_err(|reason| format!("`base_url` {reason}"))?;
     let path = url.path().trim_end_matches('/').to_owned();
     if let Some(start) = path.strip_suffix("/chat/completions") {
         url.set_path(start);
@@ -123,19 +88,9 @@ pub fn check_base_url(base_url: &str) -> Result<Url, String> {
     Ok(url)
 }
 
-/// Whether the server is this machine, which no proxy may stand before.
-pub(super) fn is_loopback(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Domain(domain)) => domain == "localhost" || domain.ends_with(".localhost"),
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{ApiKey, OpenAiSettings, check_base_url, is_loopback};
+    use super::{OpenAiSettings, check_base_url};
 
     #[test]
     fn t24_base_urls() {
@@ -154,10 +109,6 @@ mod tests {
             let error = check_base_url(url).unwrap_err();
             assert!(error.contains(hint) && !error.contains("secret"), "{url}: {error}");
         }
-        assert!(is_loopback(&check_base_url("http://127.0.0.1:8080/v1").unwrap()));
-        assert!(is_loopback(&check_base_url("http://[::1]:8080/v1").unwrap()));
-        assert!(is_loopback(&check_base_url("http://localhost/v1").unwrap()));
-        assert!(!is_loopback(&check_base_url("http://10.0.0.1/v1").unwrap()));
     }
 
     #[test]
@@ -173,11 +124,5 @@ mod tests {
         assert!(!format!("{settings:?}").contains("SENTINEL"));
         let named = OpenAiSettings::from_environment(Some("x"), |_| Some("other".to_owned()));
         assert_eq!((named.name.as_str(), named.model.as_deref()), ("openai:x", Some("x")));
-    }
-
-    #[test]
-    fn a_key_is_masked_wherever_it_stands() {
-        assert_eq!(ApiKey::new("sk-1").mask("no sk-1, not sk-1!"), "no [key], not [key]!");
-        assert_eq!(ApiKey::default().mask("text"), "text");
     }
 }

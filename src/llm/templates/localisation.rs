@@ -1,8 +1,8 @@
 //! Fault localisation: how suspicious each line of a program is, from what its tests executed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use crate::domain::{Judgement, Profile, Verdict};
+use crate::domain::{Judgement, Profile};
 
 /// What a line counts that no failing test executed, and what every line counts at least.
 const FLOOR: f64 = 0.02;
@@ -11,9 +11,8 @@ const MOST_BOOSTS: u32 = 3;
 
 /// Suspicion of lines, 1 for the most suspicious, at least [`FLOOR`]; all alike where nothing is known.
 ///
-/// The measure is Ochiai's (Abreu, Zoeteweij, van Gemund: "On the accuracy of spectrum-based fault localization", 2007):
-/// failing tests that execute the line, over the geometric mean of all failing tests and all tests that execute it.
-/// Relative to the largest it is raised to the third power, which sets apart what the measure hardly does.
+/// The measure is that of [`Profile::suspiciousness`]. Relative to the largest it is raised to the third power, which sets
+/// apart what the measure hardly does.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Suspicion {
     lines: BTreeMap<u32, f64>,
@@ -23,34 +22,9 @@ pub(super) struct Suspicion {
 impl Suspicion {
     /// From line coverage by test; tests that were not run, or that failed through our fault, say nothing.
     pub(super) fn new(profile: Option<&Profile>) -> Self {
-        let mut passed: BTreeMap<u32, u32> = BTreeMap::new();
-        let mut failed: BTreeMap<u32, u32> = BTreeMap::new();
-        let mut failing = 0_u32;
-        for test in profile.map_or(&[][..], |profile| &profile.tests) {
-            let counts = match test.verdict {
-                Verdict::NotRun | Verdict::Infrastructure => continue,
-                Verdict::Passed => &mut passed,
-                _ if test.lines.is_empty() => continue,
-                _ => {
-                    failing += 1;
-                    &mut failed
-                }
-            };
-            for line in &test.lines {
-                *counts.entry(*line).or_default() += 1;
-            }
-        }
-        let ochiai = |line: u32| {
-            let by_failing = f64::from(failed.get(&line).copied().unwrap_or_default());
-            let by_all = by_failing + f64::from(passed.get(&line).copied().unwrap_or_default());
-            if by_failing == 0.0 { 0.0 } else { by_failing / (f64::from(failing) * by_all).sqrt() }
-        };
-        if failing == 0 {
-            return Self::default();
-        }
-        let covered: BTreeSet<u32> = passed.keys().chain(failed.keys()).copied().collect();
-        let largest = failed.keys().map(|line| ochiai(*line)).fold(f64::MIN_POSITIVE, f64::max);
-        let lines = covered.into_iter().map(|line| (line, (ochiai(line) / largest).powi(3).max(FLOOR))).collect();
+        let measured = profile.map(Profile::suspiciousness).unwrap_or_default();
+        let largest = measured.values().copied().fold(f64::MIN_POSITIVE, f64::max);
+        let lines = measured.into_iter().map(|(line, raw)| (line, (raw / largest).powi(3).max(FLOOR))).collect();
         Self { lines, boosts: BTreeMap::new() }
     }
 

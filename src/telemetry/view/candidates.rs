@@ -120,10 +120,8 @@ impl Lineage {
                 candidate.rank = event.get(name::RANK).and_then(Value::as_u64);
             }
         }
-        if let Some(reward) = span.number(name::REWARD)
-            && let Some(candidate) = self.named(span.attributes.get(name::CANDIDATE))
-        {
-            candidate.reward = Some(reward);
+        for (id, reward) in span.rewards() {
+            self.entry(id).reward = reward;
         }
         if span.is_execution()
             && let Some(candidate) = self.named(span.attributes.get(name::CANDIDATE))
@@ -140,9 +138,12 @@ impl Lineage {
     }
 
     fn named(&mut self, id: Option<&Value>) -> Option<&mut Candidate> {
-        let id = id?.as_str()?;
+        Some(self.entry(id?.as_str()?))
+    }
+
+    fn entry(&mut self, id: &str) -> &mut Candidate {
         let new = || Candidate { id: id.to_owned(), ..Candidate::default() };
-        Some(self.candidates.entry(key(id)).or_insert_with(new))
+        self.candidates.entry(key(id)).or_insert_with(new)
     }
 
     /// Whether there is none.

@@ -42,7 +42,7 @@ fn words(row: &Row<'_>) -> Line {
     parts.extend(one.generation.map(|generation| (Tone::Faint, format!("round {generation}"))));
     parts.extend(one.author.as_ref().map(|author| (Tone::Faint, author.clone())));
     parts.push((tone(one), outcome(one)));
-    parts.extend(one.reward.map(|reward| (Tone::Plain, format!("reward {reward:.2}"))));
+    parts.extend(one.reward.map(|reward| (Tone::Plain, format!("reward {reward}"))));
     parts.extend(ranking(one).map(|words| (Tone::Faint, words)));
     parts.extend(one.edit.as_ref().map(|edit| (Tone::Faint, edit.clone())));
     if let (Some(parent), false) = (&one.parent, row.parent_is_here) {

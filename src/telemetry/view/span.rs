@@ -118,6 +118,16 @@ impl ReadSpan {
         self.events.iter().filter(move |(event, _)| event == wanted).map(|(_, attributes)| attributes)
     }
 
+    /// What a critic's turn said of programs: each with its reward, or none where it could not be scored.
+    pub fn rewards(&self) -> Vec<(&str, Option<f64>)> {
+        if !self.attributes.contains_key(name::REWARD_SOURCE) {
+            return Vec::new();
+        }
+        let reward = |of: &Map<String, Value>| of.get(name::EVALUATION_SCORE).and_then(Value::as_f64);
+        let all = self.events_named(name::EVALUATION);
+        all.filter_map(|of| Some((of.get(name::CANDIDATE)?.as_str()?, reward(of)))).collect()
+    }
+
     /// How long it took, in ns.
     pub fn duration(&self) -> u64 {
         self.end.saturating_sub(self.start)

@@ -135,6 +135,14 @@ fn of_events(span: &ReadSpan, event: &str, key: &str, keep: impl Fn(&Map<String,
     values.filter_map(|of| of.get(key)?.as_str()).collect::<Vec<_>>().join(", ")
 }
 
+fn rewards(span: &ReadSpan) -> String {
+    let words = |(candidate, reward): (&str, Option<f64>)| match reward {
+        Some(reward) => format!("{candidate} {reward}"),
+        None => format!("{candidate} unscored"),
+    };
+    span.rewards().into_iter().map(words).collect::<Vec<_>>().join(", ")
+}
+
 fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -169,7 +177,7 @@ fn of_turn(span: &ReadSpan) -> Facts {
         ("verdict", attribute(span, name::VERDICT)),
         ("tests", tests.join(", ")),
         ("score", attribute(span, name::SCORE)),
-        ("reward", attribute(span, name::REWARD)),
+        ("rewards", rewards(span)),
         ("wrote", of_events(span, name::WRITTEN_EVENT, name::CANDIDATE, |_| true)),
         ("programs", of_events(span, name::WRITTEN_EVENT, name::PROGRAM_HASH, |_| true)),
         ("kept", ranked("kept")),

@@ -44,6 +44,7 @@ fn said_and_done(span: &ReadSpan) -> Line {
     parts.extend(match operation {
         "chat" => chat(span),
         "execute_tool" if span.is_execution() => execution(span),
+        "execute_tool" if span.text(name::PEER_SERVICE).is_some() => post(span),
         "execute_tool" => vec![(Tone::Plain, span.text(name::TOOL).unwrap_or(&span.name).to_owned())],
         "invoke_agent" => agent(span),
         _ if span.name == name::HANDOFF_SPAN => handoff(span),
@@ -101,6 +102,15 @@ fn chat(span: &ReadSpan) -> Line {
     parts
 }
 
+fn post(span: &ReadSpan) -> Line {
+    let (server, what) = (span.text(name::PEER_SERVICE).unwrap_or_default(), span.text(name::TOOL).unwrap_or_default());
+    let mut parts = vec![(Tone::Plain, format!("asks {server} for {what}"))];
+    parts.extend(span.count(name::HTTP_STATUS).map(|status| (Tone::Faint, format!("status {status}"))));
+    let requests = span.count(name::ATTEMPTS).filter(|requests| *requests > 1);
+    parts.extend(requests.map(|requests| (Tone::Faint, format!("{requests} requests"))));
+    parts
+}
+
 fn execution(span: &ReadSpan) -> Line {
     let mut parts = vec![(Tone::Plain, format!("{} runs {}", span.service, candidate(span)))];
     if let Some(verdict) = span.text(name::VERDICT) {
@@ -150,13 +160,25 @@ fn agent(span: &ReadSpan) -> Line {
         span.service.clone()
     };
     let mut parts = vec![(Tone::Plain, said)];
-    parts.extend(span.number(name::REWARD).map(|reward| (Tone::Plain, format!("reward {reward:.2}"))));
+    parts.extend(rewards(span).map(|rewards| (Tone::Plain, rewards)));
     parts.extend(span.text(name::INTERVENTION).map(|word| (Tone::Bad, format!("intervention: {word}"))));
     if let Some(missing) = span.attributes.get(name::MISSING).and_then(Value::as_array) {
         let missing: Vec<&str> = missing.iter().filter_map(Value::as_str).collect();
         parts.push((Tone::Bad, format!("without {}", missing.join(", "))));
     }
     parts
+}
+
+/// What a critic said of the programs that its turn is about.
+fn rewards(span: &ReadSpan) -> Option<String> {
+    let source = span.text(name::REWARD_SOURCE)?;
+    let words = |reward: Option<f64>| reward.map_or_else(|| "unscored".to_owned(), |reward| format!("reward {reward}"));
+    let all = span.rewards();
+    if let [(_, reward)] = all[..] {
+        return Some(format!("{} ({source})", words(reward)));
+    }
+    let each: Vec<String> = all.iter().map(|(candidate, reward)| format!("{candidate} {}", words(*reward))).collect();
+    Some(format!("{} ({source})", few(&each)))
 }
 
 fn handoff(span: &ReadSpan) -> Line {

@@ -39,7 +39,7 @@ fn a05_every_key_of_the_file_reaches_the_settings() {
         api_key_env = "K"
         max_tokens_field = "max_completion_tokens"
         limits = { timeout_secs = 1, total_secs = 2.5, max_retries = 3, backoff_secs = 0.25 }
-        parameters = { temperature = 0, top_p = 0.5, max_output_tokens = 7, stop = ["END"] }
+        parameters = { temperature = 0, top_p = 0.5, max_output_tokens = 7, context_tokens = 90, stop = ["<END>"] }
         extra = { top_k = 40, nested = { a = [1, 2.5, true] } }
         "#,
     )
@@ -54,7 +54,7 @@ fn a05_every_key_of_the_file_reaches_the_settings() {
         (parameters.temperature, parameters.top_p, parameters.max_output_tokens),
         (Some(0.0), Some(0.5), Some(7))
     );
-    assert_eq!(parameters.stop, ["END"]);
+    assert_eq!((parameters.context_tokens, parameters.stop.as_slice()), (Some(90), &["<END>".to_owned()][..]));
     assert_eq!(serde_json::Value::Object(settings.extra), json!({"nested": {"a": [1, 2.5, true]}, "top_k": 40}));
 }
 
@@ -68,6 +68,7 @@ fn mistakes_of_a_model_file_have_a_place() {
         "kind = \"openai\"\nbase_url = \"http://h/v1\"\n[limits]\ntimeout_sec = 3\n",
         "kind = \"llama\"\nbase_url = \"http://h\"\napi_key_env = \"UNSET\"\nmodel = \"\"\n[limits]\ntimeout_secs = -1\n\
          total_secs = nan\n[parameters]\ntop_p = 1.5\nmax_output_tokens = 0\n[extra]\ntemperature = 1\nwhen = 2020-01-01\n",
+        "kind = \"openai\"\nbase_url = \"http://h/v1\"\n[parameters]\nmax_output_tokens = 9\ncontext_tokens = 9\nstop = [\"<end>\", \"def\"]\n",
     ]
     .into_iter()
     .map(|text| format!("{text}\n--> {}\n", load(text).unwrap_err()))

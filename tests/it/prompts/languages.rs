@@ -81,6 +81,24 @@ fn e18_a_fence_in_a_string_or_comment_does_not_end_the_block() {
 }
 
 #[test]
+fn a35_code_fences_inside_code() {
+    let rust = task(Language::Rust, "inc", "fn inc(n: i32) -> i32 {", None);
+    let program =
+        "/// Adds one.\n///\n/// ```\n/// assert_eq!(inc(1), 2);\n/// ```\nfn inc(n: i32) -> i32 {\n    n + 1\n}\n";
+    let replies = [
+        ("closed", format!("```rust\n{program}```\n"), Some(program)),
+        ("prose first", format!("```text\nadd one\n```\n```rust\n{program}```\nDone."), Some(program)),
+        ("never closed", format!("```rust\n{program}"), Some(program)),
+        ("CRLF line ends", format!("```rust\n{program}```\n").replace('\n', "\r\n"), Some(program)),
+        ("no fence around it", program.to_owned(), Some(program)),
+        ("cut inside of it", format!("```rust\n{}", program.replace("    n + 1\n}\n", "    n +")), None),
+    ];
+    for (what, reply, expected) in replies {
+        assert_eq!(extract_program(&reply, &rust).as_deref(), expected, "{what}");
+    }
+}
+
+#[test]
 fn e20_a_completion_is_joined_below_the_signature() {
     for (task, signature, body) in inc() {
         let whole = format!("{signature}\n{body}{}", ends(signature));

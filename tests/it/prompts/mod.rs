@@ -1,9 +1,14 @@
 //! Code extraction from replies, and the prompts that are shipped.
 
+mod asked;
+pub mod carries;
+mod context;
 mod extraction;
+pub mod feedback;
 mod languages;
 mod rendering;
 mod shipped;
+mod traced;
 
 use std::sync::Arc;
 
@@ -15,6 +20,10 @@ use rolecall::{
 /// A task for a function `name` with this signature.
 pub fn function_task(name: &str, signature: &str, preamble: Option<&str>) -> Task {
     let assertion = format!("assert {name}(1) == 2");
+    let tests = Arc::new(TestSuite::Assertions {
+        code: format!("{assertion}\n"),
+        assertions: vec![Assertion { line: 1, text: assertion }],
+    });
     Task {
         id: TaskId(name.to_owned()),
         dataset: "file".to_owned(),
@@ -24,10 +33,9 @@ pub fn function_task(name: &str, signature: &str, preamble: Option<&str>) -> Tas
         signature: Some(signature.to_owned()),
         preamble: preamble.map(str::to_owned),
         support: None,
-        visible: Arc::new(TestSuite::Assertions {
-            code: format!("{assertion}\n"),
-            assertions: vec![Assertion { line: 1, text: assertion }],
-        }),
+        visible: tests.clone(),
+        feedback: tests,
+        source: None,
         starter: None,
         faulty_lines: Vec::new(),
         limits: Limits::default(),
@@ -35,7 +43,7 @@ pub fn function_task(name: &str, signature: &str, preamble: Option<&str>) -> Tas
 }
 
 /// A task for a program that reads stdin and writes stdout.
-fn program_task() -> Task {
+pub fn program_task() -> Task {
     let mut task = function_task("twice", "", None);
     task.entry_point = None;
     task.signature = None;
@@ -44,5 +52,6 @@ fn program_task() -> Task {
         cases: vec![IoCase { stdin: "21\n".to_owned(), stdout: "42\n".to_owned() }],
         rule: OutputRule::Tokens,
     });
+    task.feedback = task.visible.clone();
     task
 }

@@ -5,10 +5,15 @@ use std::sync::Arc;
 use rolecall::{
     domain::{Excerpt, Judgement, Language, Limits, Program, Protocol, Task, TestResult, Verdict},
     llm::{ChatRole, Purpose, Subject},
-    prompts::{Prompt, PromptData},
+    prompts::{ExecutionFeedback, Prompt, PromptData},
 };
 
 use super::function_task;
+
+/// The data of a repair prompt where no setting says otherwise.
+fn repair_data(subject: &Subject) -> PromptData {
+    PromptData::new(Purpose::Repair, subject, &ExecutionFeedback::default())
+}
 
 /// A subject with a failing program, a report on it and a diagnosis.
 pub fn subject(task: Task, program: &str, tests: Vec<TestResult>, diagnosis: Option<&str>) -> Subject {
@@ -59,21 +64,21 @@ fn a04_marks_in_data_reach_the_prompt_byte_for_byte() {
     let subject =
         subject(task.clone(), marks, vec![failed(Verdict::Wrong, marks, 0.0, Some(marks), Some(marks))], Some(marks));
     let text = "---user---\n{{ task.statement }}|{{ program }}|{{ diagnosis }}|{{ task.signature }}|\
-                {% for t in report.failing %}{{ t.test }}|{{ t.message }}{% endfor %}|{{ task.preamble }}";
+                {% if report %}{% for t in report.shown %}{{ t.test }}|{{ t.message }}{% endfor %}{% endif %}|{{ task.preamble }}";
     // These may be absent in general, so a real prompt must ask first.
     let text = text
         .replace("{{ diagnosis }}", "{% if diagnosis %}{{ diagnosis }}{% endif %}")
         .replace("{{ task.signature }}", "{% if task.signature %}{{ task.signature }}{% endif %}")
         .replace("{{ t.message }}", "{% if t.message %}{{ t.message }}{% endif %}")
         .replace("{{ task.preamble }}", "{% if task.preamble %}{{ task.preamble }}{% endif %}");
-    let messages = load(&text).unwrap().render(&PromptData::new(Purpose::Repair, &subject)).unwrap();
+    let messages = load(&text).unwrap().render(&repair_data(&subject)).unwrap();
     assert_eq!(messages.len(), 1);
     assert_eq!(messages[0].content, [task.statement.as_str(), marks, marks, marks, marks, marks, marks].join("|"));
 }
 
 #[test]
 fn a04_an_unknown_name_is_an_error_of_the_file_with_its_line() {
-    let text = "---system---\nYou repair.\n\n---user---\nSee task.statment.\n{{ task.statment }}\n{% if repot.first %}x{% endif %}\n";
+    let text = "---system---\nYou repair.\n\n---user---\nSee task.statment.\n{{ task.statment }}\n{% if repot.shown %}x{% endif %}\n";
     insta::assert_snapshot!(load(text).unwrap_err());
     insta::assert_snapshot!(
         Prompt::load(Purpose::Draft, "d.md", "---user---\n{{ diagnosis }}").unwrap_err()[0].to_string()
@@ -91,7 +96,7 @@ fn mistakes_of_a_prompt_file_are_found_when_it_is_loaded() {
         "---user---\na\n\n{% if program %}\nnever closed\n",
         "---user---\na\n{{ program | nofilter }}\n",
         "---user---\n{{ diagnosis }}\n",
-        "---user---\n\n{% for test in report.failing %}{{ test.inptu }}{% endfor %}\n",
+        "---user---\n\n{% for test in report.shown %}{{ test.inptu }}{% endfor %}\n",
         "---user---\n{% include 'other.md' %}\n",
     ]
     .into_iter()
@@ -105,7 +110,7 @@ fn parts_become_messages_and_the_hash_is_that_of_the_file() {
     let text = "\u{feff}---system---\nYou repair.\n\n---user---\n{# a remark #}\n{% if program %}\nIt is:\n{{ program | fenced(task.language) }}\n{% endif %}\n";
     let prompt = load(text).unwrap();
     let program = "x = '```'\n";
-    let data = PromptData::new(Purpose::Repair, &subject(function_task("f", "def f():", None), program, vec![], None));
+    let data = repair_data(&subject(function_task("f", "def f():", None), program, vec![], None));
     let messages = prompt.render(&data).unwrap();
     assert_eq!(messages.iter().map(|message| message.role).collect::<Vec<_>>(), [ChatRole::System, ChatRole::User]);
     assert_eq!(messages[0].content, "You repair.");
@@ -119,12 +124,11 @@ fn parts_become_messages_and_the_hash_is_that_of_the_file() {
 fn a38_feedback_is_shortened_between_characters() {
     let long = format!("{}数{}", "a".repeat(399), "数".repeat(5_000));
     let tests = (0..9).map(|_| failed(Verdict::Wrong, &long, 0.0, Some(&long), Some(&long))).collect();
-    let data =
-        PromptData::new(Purpose::Repair, &subject(function_task("f", "def f():", None), &long, tests, Some(&long)));
+    let data = repair_data(&subject(function_task("f", "def f():", None), &long, tests, Some(&long)));
     let report = data.report.as_ref().unwrap();
-    assert_eq!((report.failing.len(), report.more_failing, report.total), (5, 4, 9));
+    assert_eq!((report.shown.len(), report.more_failing, report.total), (1, 8, 9));
     let chars = |text: &Option<String>| text.as_ref().map_or(0, |text| text.chars().count());
-    for test in &report.failing {
+    for test in &report.shown {
         let size = test.test.chars().count() + chars(&test.expected) + chars(&test.actual) + chars(&test.message);
         assert!(size <= 2_000 && test.test.contains("characters left out"), "{size}");
     }
@@ -133,28 +137,11 @@ fn a38_feedback_is_shortened_between_characters() {
 }
 
 #[test]
-fn the_worst_test_is_the_first_of_the_lowest_score_and_tests_not_run_do_not_fail() {
-    let tests = vec![
-        failed(Verdict::Passed, "t1", 1.0, None, None),
-        failed(Verdict::Wrong, "t2", 0.5, None, None),
-        failed(Verdict::Wrong, "t3", 0.25, None, None),
-        failed(Verdict::TimeoutCpu, "t4", 0.25, None, None),
-        failed(Verdict::NotRun, "t5", 0.0, None, None),
-    ];
-    let data = PromptData::new(Purpose::Repair, &subject(function_task("f", "def f():", None), "x", tests, None));
-    let report = data.report.unwrap();
-    assert_eq!(report.first.unwrap().test, "t2");
-    assert_eq!(report.worst.unwrap().test, "t3");
-    assert_eq!((report.passed, report.failing.len(), report.verdict.as_str()), (1, 3, "timeout_cpu"));
-}
-
-#[test]
 fn faulty_lines_belong_to_the_starter_alone() {
     let mut task = function_task("f", "def f():", None);
     task.starter = Some(Arc::new(Program::new(Language::Python, "a\nb\nc\n")));
     task.faulty_lines = vec![2, 9];
-    let of =
-        |program: &str| PromptData::new(Purpose::Repair, &subject(task.clone(), program, vec![], None)).faulty_lines;
+    let of = |program: &str| repair_data(&subject(task.clone(), program, vec![], None)).faulty_lines;
     assert_eq!(of("a\nb\nc\n").iter().map(|line| (line.number, line.text.as_str())).collect::<Vec<_>>(), [(2, "b")]);
     assert!(of("a\nB\nc\n").is_empty());
 }

@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use rolecall::{
     config::embedded_file,
-    domain::{Language, Program, Verdict},
-    llm::{ChatMessage, Purpose, Subject},
-    prompts::{Prompt, PromptData},
+    domain::{Language, Profile, Program, TestCoverage, Verdict},
+    llm::{Ancestor, ChatMessage, Purpose, Rival, Subject},
+    prompts::{ExecutionFeedback, Prompt, PromptData},
 };
+
+use serde_json::{Value, json};
 
 use super::{
     function_task, program_task,
@@ -36,6 +38,7 @@ fn broken_program() -> Subject {
 fn not_accepted() -> Subject {
     let mut subject = broken_function(None);
     let mut judgement = subject.judgement.as_deref().unwrap().clone();
+    judgement.verdict = Verdict::CompileError;
     judgement.compile_output = Some("SyntaxError: invalid syntax (line 2)".to_owned());
     subject.judgement = Some(Arc::new(judgement));
     subject
@@ -46,8 +49,23 @@ fn shipped(purpose: Purpose, name: &str) -> Prompt {
     Prompt::load(purpose, name, text).unwrap()
 }
 
+/// What the role of a shipped prompt shows where no setting says otherwise.
+fn feedback(name: &str) -> ExecutionFeedback {
+    feedback_with(name, &json!({}))
+}
+
+/// The same with settings.
+fn feedback_with(name: &str, over: &Value) -> ExecutionFeedback {
+    let role = rolecall::agents::role(name.split('/').next().unwrap()).unwrap();
+    let shared = serde_json::to_value(ExecutionFeedback::default()).unwrap();
+    let mut settings = role.default_settings();
+    settings.retain(|key, _| shared.get(key).is_some());
+    settings.extend(over.as_object().unwrap().clone());
+    serde_json::from_value(settings.into()).unwrap()
+}
+
 fn render(purpose: Purpose, name: &str, subject: &Subject) -> String {
-    let messages = shipped(purpose, name).render(&PromptData::new(purpose, subject)).unwrap();
+    let messages = shipped(purpose, name).render(&PromptData::new(purpose, subject, &feedback(name))).unwrap();
     let show = |message: &ChatMessage| format!("=== {}\n{}", message.role.name(), message.content);
     messages.iter().map(show).collect::<Vec<_>>().join("\n")
 }
@@ -68,11 +86,22 @@ fn drafting_prompts() {
 
 #[test]
 fn diagnosing_prompts() {
-    for name in ["instructor/bug_summary", "teacher/chain_of_repair"] {
+    for name in ["instructor/bug_summary", "instructor/completion", "teacher/chain_of_repair"] {
         let slug = name.replace('/', "_");
         insta::assert_snapshot!(format!("{slug}_function"), render(Purpose::Diagnose, name, &broken_function(None)));
         insta::assert_snapshot!(format!("{slug}_program"), render(Purpose::Diagnose, name, &broken_program()));
     }
+}
+
+#[test]
+fn judging_prompts() {
+    let mut subject = broken_function(None);
+    let program = Arc::new(Program::new(Language::Python, "def inc(n):\n    return n + 2\n"));
+    subject.other = Some(Rival { program, judgement: subject.judgement.clone() });
+    insta::assert_snapshot!("critic_compare_shown", render(Purpose::Judge, "critic/compare", &subject));
+    subject.judgement = None;
+    subject.other.as_mut().unwrap().judgement = None;
+    insta::assert_snapshot!("critic_compare_blind", render(Purpose::Judge, "critic/compare", &subject));
 }
 
 #[test]
@@ -93,15 +122,63 @@ fn repairing_prompts() {
 
 #[test]
 fn static_diagnoses() {
-    for name in ["instructor/static", "teacher/static"] {
+    for name in super::carries::STATIC {
         let prompt = shipped(Purpose::Diagnose, name);
         let mut silent = broken_program();
         silent.judgement = None;
-        let texts: Vec<String> = [broken_function(None), broken_program(), not_accepted(), silent]
-            .iter()
-            .map(|subject| prompt.render_text(&PromptData::new(Purpose::Diagnose, subject)).unwrap())
-            .collect();
-        insta::assert_snapshot!(name.replace('/', "_"), texts.join("\n=====\n"));
+        let texts: Vec<String> = [
+            (broken_function(None), json!({})),
+            (broken_program(), json!({})),
+            (not_accepted(), json!({})),
+            (silent, json!({})),
+            (broken_function(None), json!({"tests": "all"})),
+            (broken_function(None), json!({"report": "raw", "tests": "all"})),
+            (broken_function(None), json!({"tests": "none"})),
+            (broken_function(None), json!({"tests": "none", "compile_output": false})),
+        ]
+        .iter()
+        .map(|(subject, settings)| {
+            let data = PromptData::new(Purpose::Diagnose, subject, &feedback_with(name, settings));
+            format!("=== {settings}\n{}", prompt.render_text(&data).unwrap())
+        })
+        .collect();
+        insta::assert_snapshot!(name.replace('/', "_"), texts.join("\n"));
+    }
+}
+
+#[test]
+fn prompts_with_all_that_settings_can_add() {
+    let everything = json!({"localisation": 2, "values": true, "history": "all"});
+    for (name, purpose) in super::carries::shipped_prompts(super::carries::REPAIRING) {
+        if super::carries::STATIC.contains(&name.as_str()) {
+            continue;
+        }
+        let mut subject = broken_function(Some("It goes down where it should go up."));
+        let values = [("n".to_owned(), vec!["0".to_owned(), "1".to_owned()])].into();
+        let covered = |verdict| TestCoverage { verdict, lines: [1, 2].into() };
+        subject.profile = Some(Arc::new(Profile {
+            tests: vec![covered(Verdict::Passed), covered(Verdict::Wrong), covered(Verdict::Crashed)],
+            types: Default::default(),
+            values: [(2, values)].into(),
+        }));
+        subject.ancestors = vec![Ancestor {
+            program: Arc::new(Program::new(Language::Python, "def inc(n):\n    return n\n")),
+            judgement: subject.judgement.clone().unwrap(),
+            profile: None,
+            siblings: Vec::new(),
+            diagnosis: Some("It changes nothing.".to_owned()),
+        }];
+        let slug = name.replace('/', "_");
+        for (kind, settings) in [
+            ("everything", everything.clone()),
+            ("raw", json!({"report": "raw"})),
+            ("without_feedback", json!({"tests": "none", "compile_output": false, "statement": false})),
+        ] {
+            let messages = shipped(purpose, &name)
+                .render(&PromptData::new(purpose, &subject, &feedback_with(&name, &settings)))
+                .unwrap();
+            insta::assert_snapshot!(format!("{slug}_{kind}"), &messages[1].content);
+        }
     }
 }
 

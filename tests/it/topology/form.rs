@@ -213,8 +213,11 @@ fn cases() -> Vec<Case> {
         },
         Case {
             name: "a_stop_string_that_is_none",
-            text: right(&[], "[parameters]\nstop = [\"a\", 2]\n"),
-            said: &["x.toml:13:14: `parameters.stop` must be an array of strings, not the number 2"],
+            text: right(&[], "[parameters]\nstop = [\"\\n\", 2]\n"),
+            said: &[
+                "x.toml:13:15: `parameters.stop` must be an array, each element a string that begins and ends with something \
+                 else than a letter, a digit or `_`, not the number 2",
+            ],
         },
         Case {
             name: "an_unknown_choice",

@@ -287,6 +287,27 @@ fn cases() -> Vec<Case> {
             said: &["x.toml:13:10: `budget.tokens` cannot be kept: no `max_output_tokens` for a"],
         },
         Case {
+            name: "a_context_without_room_for_a_prompt",
+            text: right(&[], "[parameters]\nmax_output_tokens = 100\ncontext_tokens = 100\n"),
+            said: &["x.toml:14:18: `context_tokens` is 100: `max_output_tokens` is 100, nothing is left for a prompt"],
+        },
+        Case {
+            name: "a_raw_report_without_tests",
+            text: right(
+                &[(
+                    "to = \"b\"\n",
+                    "to = \"b\"\n[[edges]]\nfrom = \"b\"\nto = \"d\"\n[[edges]]\nfrom = \"d\"\nto = \"b\"\n",
+                )],
+                "[actors.d]\nrole = \"debugger\"\nsettings = { tests = \"none\", report = \"raw\", history = \"last:0\" }\n\
+                 [budget]\nprograms = 2\n",
+            ),
+            said: &[
+                "x.toml:20:39: `actors.d.settings.report` is \"raw\", which stands in place of the tests, and `tests` is \"none\"",
+                "x.toml:20:56: `actors.d.settings.history`: invalid value: string \"last:0\", expected \"none\", \"all\" or \
+                 \"last:N\" with a whole number N from 1",
+            ],
+        },
+        Case {
             name: "a_base_that_is_not_there",
             text: "extends = \"base.toml\"\n".to_owned(),
             said: &["x.toml:1:11: cannot read `base.toml`: No such file or directory (os error 2)"],

@@ -10,4 +10,4 @@ mod overrides;
 mod ranker;
 mod searching;
 mod shipped;
-mod support;
+pub(crate) mod support;

@@ -3,21 +3,22 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use async_openai::{error::OpenAIError, middleware::HttpRequestFactory};
-use reqwest::{Response, header::AUTHORIZATION};
+use reqwest::{Request, header::AUTHORIZATION};
 use serde_json::Value;
 use tokio::time::{Instant, timeout};
+use url::Url;
 
 use super::{
     failure::{Class, Failure},
     json::lenient_json,
+    key::ApiKey,
     retry::{Backoff, MAX_WAIT, asked_wait},
-    settings::ApiKey,
+    url::is_loopback,
 };
 use crate::{domain::shorten, llm::Attempt};
 
-/// Largest reply that is read, in bytes.
-const MAX_REPLY_BYTES: usize = 10 << 20;
+/// Longest time to wait for a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What every call to one server has in common.
 pub struct Policy {
@@ -33,22 +34,42 @@ pub struct Policy {
     pub max_retries: u32,
     /// Wait before the first retry, in seconds.
     pub backoff_secs: f64,
+    /// Largest answer that is read.
+    pub max_reply_bytes: usize,
 }
+
+impl Policy {
+    /// The HTTP client for a server at `url`.
+    pub fn client(url: &Url, timeout: Duration) -> Result<reqwest::Client, String> {
+        let http = reqwest::Client::builder()
+            .connect_timeout(timeout.min(CONNECT_TIMEOUT))
+            .redirect(reqwest::redirect::Policy::none())
+            .user_agent(concat!("rolecall/", env!("CARGO_PKG_VERSION")));
+        let http = if is_loopback(url) { http.no_proxy() } else { http };
+        http.build().map_err(|error| format!("no HTTP client: {error}"))
+    }
+}
+
+type Check = dyn Fn(u16, &Value) -> Result<(), Failure> + Send + Sync;
 
 /// One call: the requests that are sent for it, until one is answered.
 pub struct Call {
     policy: Arc<Policy>,
     /// Seed of the jitter.
     seed: u64,
-    /// Whether a body that is JSON is also what was asked for.
-    check: fn(&Value) -> Result<(), Failure>,
+    check: Box<Check>,
     attempts: Mutex<Vec<Attempt>>,
 }
 
 impl Call {
-    /// A call that has not been sent.
-    pub fn new(policy: Arc<Policy>, seed: u64, check: fn(&Value) -> Result<(), Failure>) -> Arc<Self> {
-        Arc::new(Self { policy, seed, check, attempts: Mutex::new(Vec::new()) })
+    /// A call that has not been sent. `check` says whether a JSON body of a success, whose status comes first, is also what
+    /// was asked for.
+    pub fn new(
+        policy: Arc<Policy>,
+        seed: u64,
+        check: impl Fn(u16, &Value) -> Result<(), Failure> + Send + Sync + 'static,
+    ) -> Self {
+        Self { policy, seed, check: Box::new(check), attempts: Mutex::new(Vec::new()) }
     }
 
     /// What was sent so far.
@@ -56,9 +77,12 @@ impl Call {
         self.attempts.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Sends the request until it is answered, may not be sent again, or the call's time is over. The response that
-    /// comes back is ours: status 200 and a body that is JSON.
-    pub async fn run(self: Arc<Self>, factory: HttpRequestFactory) -> Result<Response, OpenAIError> {
+    /// Sends the request that `build` makes until it is answered, may not be sent again, or the call's time is over. What
+    /// comes back is the body of a success that is JSON and what was asked for.
+    pub async fn run<F: Future<Output = Result<Request, String>>>(
+        &self,
+        build: impl Fn() -> F,
+    ) -> Result<Value, Failure> {
         let policy = &self.policy;
         let begin = Instant::now();
         let deadline = begin + policy.total;
@@ -67,7 +91,7 @@ impl Call {
         loop {
             let sent = Instant::now();
             let limit = policy.timeout.min(deadline.saturating_duration_since(sent));
-            let result = match timeout(limit, self.send(&factory)).await {
+            let result = match timeout(limit, self.send(build())).await {
                 Ok(result) => result,
                 Err(_) => {
                     let message = format!("no complete reply within {:.1} s", limit.as_secs_f64());
@@ -76,11 +100,11 @@ impl Call {
             };
             self.record(begin, sent, &result);
             let failure = match result {
-                Ok((_, body)) => return Ok(http::Response::new(body.to_string()).into()),
+                Ok((_, body)) => return Ok(body),
                 Err((failure, _)) => failure,
             };
             if failure.class != Class::Retry || retries >= policy.max_retries {
-                return Err(boxed(failure));
+                return Err(failure);
             }
             retries += 1;
             let wait = failure.wait.unwrap_or_else(|| backoff.next_wait());
@@ -88,17 +112,20 @@ impl Call {
             if wait > MAX_WAIT || wait >= left {
                 let message =
                     format!("{} (not sent again: the wait would be {:.1} s)", failure.message, wait.as_secs_f64());
-                return Err(boxed(Failure { class: Class::Final, message, ..failure }));
+                return Err(Failure { class: Class::Final, message, ..failure });
             }
             tokio::time::sleep(wait).await;
         }
     }
 
     /// Sends one request and reads its answer to the end. The status stands beside the failure too.
-    async fn send(&self, factory: &HttpRequestFactory) -> Result<(u16, Value), (Failure, Option<u16>)> {
-        let mut request = factory.build().await.map_err(|error| {
-            (Failure::transport("request", Class::Final, self.policy.api_key.mask(&error.to_string())), None)
-        })?;
+    async fn send(
+        &self,
+        request: impl Future<Output = Result<Request, String>>,
+    ) -> Result<(u16, Value), (Failure, Option<u16>)> {
+        let mut request = request
+            .await
+            .map_err(|error| (Failure::transport("request", Class::Final, self.policy.api_key.mask(&error)), None))?;
         if self.policy.api_key.reveal().is_empty() {
             request.headers_mut().remove(AUTHORIZATION);
         }
@@ -108,8 +135,9 @@ impl Call {
         let with_status = |failure: Failure| (failure, Some(status));
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| with_status(self.broken(error)))? {
-            if body.len() + chunk.len() > MAX_REPLY_BYTES {
-                let message = format!("the reply is longer than {MAX_REPLY_BYTES} bytes");
+            let most = self.policy.max_reply_bytes;
+            if body.len() + chunk.len() > most {
+                let message = format!("the reply is longer than {most} bytes");
                 return Err(with_status(Failure::transport("too_long", Class::Final, message)));
             }
             body.extend_from_slice(&chunk);
@@ -130,10 +158,7 @@ impl Call {
             let start = shorten(String::from_utf8_lossy(body).trim(), 200);
             return Err(Failure::transport("body", Class::Retry, format!("the reply is not JSON: {start}")));
         };
-        if value.get("error").is_some_and(|error| !error.is_null()) && value.get("choices").is_none_or(Value::is_null) {
-            return Err(Failure::answer(status, body));
-        }
-        (self.check)(&value)?;
+        (self.check)(status, &value)?;
         Ok(value)
     }
 
@@ -174,10 +199,6 @@ impl Call {
         };
         self.attempts.lock().unwrap_or_else(PoisonError::into_inner).push(attempt);
     }
-}
-
-fn boxed(failure: Failure) -> OpenAIError {
-    OpenAIError::Boxed(Box::new(failure))
 }
 
 fn milliseconds(duration: Duration) -> u64 {

@@ -71,7 +71,7 @@ impl Failure {
             _ => Class::BadRequest,
         };
         let message = match (300..400).contains(&code) {
-            true => "the server redirects to another address; write that one as `base_url`".to_owned(),
+            true => "the server redirects to another address; name that one instead".to_owned(),
             false => said.message,
         };
         let kind = if is_too_long { Self::TOO_LONG } else { "status" };
@@ -161,7 +161,7 @@ mod tests {
             (400, r#"[{"error":{"message":"in a list"}}]"#, Class::BadRequest, "in a list"),
             (503, "<html>\n <h1>Bad</h1></html>", Class::Retry, "<html> <h1>Bad</h1></html>"),
             (500, "", Class::Retry, "no message"),
-            (302, "", Class::BadRequest, "the server redirects to another address; write that one as `base_url`"),
+            (302, "", Class::BadRequest, "the server redirects to another address; name that one instead"),
             (413, "{}", Class::BadRequest, "{}"),
         ] {
             let failure = Failure::answer(status, body.as_bytes());

@@ -1,0 +1,19 @@
+//! How servers are asked over HTTP, whatever they answer: time limits, retries, the size limit, the repair of texts that
+//! are nearly JSON, and the reading of error bodies of any shape with their status kept.
+//!
+//! The client of OpenAI-compatible servers sits on top of it, and so does [`JsonServer`], which posts one JSON object and
+//! takes one back.
+
+mod failure;
+mod json;
+mod json_server;
+mod key;
+mod retry;
+mod transport;
+mod url;
+
+pub(super) use failure::{Class, Failure};
+pub use json_server::{JsonServer, JsonServerSettings, Posted};
+pub use key::ApiKey;
+pub(super) use transport::{Call, Policy};
+pub use url::check_url;
