@@ -15,14 +15,14 @@ use opentelemetry_proto::tonic::{
     collector::trace::v1::ExportTraceServiceRequest,
     common::v1::{AnyValue, ArrayValue, any_value::Value as ProtoValue},
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::{
     attributes as name,
     projection::CONVERSATION_SERVICE,
     span::{Draft, Period, Place, ServiceSpan, export_request},
     values::Attribute,
-    view::{Lineage, Listed, ReadSpan, SpanLines},
+    view::{Lineage, Listed, ReadSpan, SpanLines, attributes},
 };
 use crate::ids::{ConversationId, Generation, span_id};
 
@@ -81,15 +81,19 @@ pub fn close_open(path: &Path) -> io::Result<Closing> {
     Ok(Closing::Closed(count))
 }
 
-/// Namespace and run of the first span's service.
+/// Namespace and run of the first service that can be read.
 fn resource(mut file: &File) -> io::Result<(String, String)> {
     file.rewind()?;
-    let mut line = String::new();
-    BufReader::new(file).read_line(&mut line)?;
-    let request: ExportTraceServiceRequest = serde_json::from_str(&line).unwrap_or_default();
-    let first = request.resource_spans.into_iter().next().and_then(|spans| spans.resource).unwrap_or_default();
-    let of_resource = super::view::attributes(first.attributes);
-    let text = |key, otherwise: &str| of_resource.get(key).and_then(Value::as_str).unwrap_or(otherwise).to_owned();
+    let mut lines = BufReader::new(file);
+    let mut line = Vec::new();
+    let mut found = Map::new();
+    while found.is_empty() && lines.read_until(b'\n', &mut line)? > 0 {
+        let request: ExportTraceServiceRequest = serde_json::from_slice(&line).unwrap_or_default();
+        let first = request.resource_spans.into_iter().find_map(|spans| spans.resource);
+        found = attributes(first.unwrap_or_default().attributes);
+        line.clear();
+    }
+    let text = |key, otherwise: &str| found.get(key).and_then(Value::as_str).unwrap_or(otherwise).to_owned();
     Ok((text(name::SERVICE_NAMESPACE, CONVERSATION_SERVICE), text(name::SERVICE_INSTANCE_ID, "")))
 }
 

@@ -11,7 +11,12 @@ use std::{
 
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 
-use super::{Endpoint, TraceSummary, acknowledged, delivery, file::Extent, outbox::Outbox};
+use super::{
+    Endpoint, TraceSummary, acknowledged, delivery,
+    file::Extent,
+    outbox::Outbox,
+    view::{Hand, hand},
+};
 
 /// Something that could not be read and so was not sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +45,8 @@ pub struct Pushed {
     pub done_before: usize,
     /// What could not be read.
     pub unread: Vec<Unread>,
+    /// Files that a process still writes: left alone, since whoever writes may deliver too.
+    pub running: Vec<PathBuf>,
     /// Files whose last line a kill cut off: it is passed over.
     pub cut: Vec<PathBuf>,
 }
@@ -47,12 +54,14 @@ pub struct Pushed {
 /// Sends what of `files` was not acknowledged. Gives up when for `limit` nothing was taken or refused.
 ///
 /// A line that is no export request is left out and named in `unread`, as is a file that cannot be read; a last line that
-/// a kill cut off is passed over. Blocks: not for asynchronous code.
+/// a kill cut off is passed over; a file that a process still writes is left alone. Blocks: not for asynchronous code.
 pub fn push(files: &[PathBuf], endpoint: Endpoint, limit: Duration) -> Pushed {
     let outbox = Arc::new(Outbox::new(Some(endpoint.to_string())));
     let mut pushed = Pushed::default();
     for file in files {
-        if let Err(error) = queue(&file.as_path().into(), &outbox, &mut pushed) {
+        if hand(file).is_ok_and(|hand| hand == Hand::Held) {
+            pushed.running.push(file.clone());
+        } else if let Err(error) = queue(&file.as_path().into(), &outbox, &mut pushed) {
             pushed.unread.push(Unread { file: file.clone(), line: None, reason: error.to_string() });
         }
     }

@@ -24,7 +24,6 @@ const NO_COLLECTOR: &str =
 #[derive(Default)]
 struct Closed {
     files: Vec<(PathBuf, usize)>,
-    running: Vec<PathBuf>,
     unread: Vec<Unread>,
 }
 
@@ -79,8 +78,8 @@ fn close(found: &[PathBuf]) -> Closed {
         let mut unread = |reason: String| closed.unread.push(Unread { file: file.clone(), line: None, reason });
         match close_open(file) {
             Ok(Closing::Closed(spans)) => closed.files.push((file.clone(), spans)),
-            Ok(Closing::WasClosed) => {}
-            Ok(Closing::IsWritten) => closed.running.push(file.clone()),
+            // What is still written is told when it is not sent.
+            Ok(Closing::WasClosed | Closing::IsWritten) => {}
             Ok(Closing::Unknown) => unread("cannot be closed: it does not say which conversation it is".to_owned()),
             Err(error) => unread(format!("cannot be closed: {error}")),
         }
@@ -92,8 +91,8 @@ fn say(files: usize, closed: &Closed, pushed: &Pushed) {
     for (file, spans) in &closed.files {
         terminal::data(&format!("{}: closed by {spans} spans", file.display()));
     }
-    for file in &closed.running {
-        terminal::talk(&format!("note: {}: not closed: a process still writes it", file.display()));
+    for file in &pushed.running {
+        terminal::talk(&format!("note: {}: left alone: a process still writes it", file.display()));
     }
     for file in &pushed.cut {
         terminal::talk(&format!("note: {}: the last line is cut off; it is passed over", file.display()));
@@ -129,7 +128,7 @@ fn to_json(files: usize, closed: &Closed, pushed: &Pushed) -> Value {
         "waiting": summary.waiting(),
         "delivery_error": summary.delivery_error,
         "closed": closed.files.iter().map(|(file, spans)| json!({"file": path(file), "spans": spans})).collect::<Vec<_>>(),
-        "running": closed.running.iter().map(|file| path(file)).collect::<Vec<_>>(),
+        "running": pushed.running.iter().map(|file| path(file)).collect::<Vec<_>>(),
         "cut": pushed.cut.iter().map(|file| path(file)).collect::<Vec<_>>(),
         "unread": closed.unread.iter().chain(&pushed.unread).map(unread).collect::<Vec<_>>(),
     })

@@ -48,6 +48,7 @@ pub struct SpanLines<R> {
     /// What has been read of the line that is not whole yet; kept at the end of a file that may grow.
     begun: Vec<u8>,
     too_long: bool,
+    limit: usize,
     line: usize,
     read: u64,
     whole: u64,
@@ -56,7 +57,7 @@ pub struct SpanLines<R> {
 impl<R: BufRead> SpanLines<R> {
     /// The lines of what `reader` reads, from its beginning.
     pub fn new(reader: R) -> Self {
-        Self { reader, begun: Vec::new(), too_long: false, line: 0, read: 0, whole: 0 }
+        Self { reader, begun: Vec::new(), too_long: false, limit: MAX_LINE_BYTES, line: 0, read: 0, whole: 0 }
     }
 
     /// How many bytes the whole lines so far take.
@@ -74,7 +75,7 @@ impl<R: BufRead> SpanLines<R> {
             let too_long = mem::take(&mut self.too_long);
             let line = mem::take(&mut self.begun);
             if too_long {
-                return Ok(Some(self.damaged(format!("longer than {MAX_LINE_BYTES} bytes"))));
+                return Ok(Some(self.damaged(format!("longer than {} bytes", self.limit))));
             }
             if !line.trim_ascii().is_empty() {
                 return Ok(Some(match self.parse(&line) {
@@ -123,7 +124,7 @@ impl<R: BufRead> SpanLines<R> {
             }
             let end = read.iter().position(|byte| *byte == b'\n');
             let part = &read[..end.unwrap_or(read.len())];
-            if self.begun.len() + part.len() > MAX_LINE_BYTES {
+            if self.begun.len() + part.len() > self.limit {
                 self.too_long = true;
                 self.begun.clear();
             }
@@ -163,5 +164,45 @@ impl<R: BufRead> SpanLines<R> {
             }
         }
         Ok(portion)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+    use std::io::{BufReader, Cursor};
+
+    use super::{BadLine, SpanLines};
+
+    /// What each line came to: how many spans, or the first damage, or `None` where it was cut off.
+    fn told(text: &str, limit: usize, buffer: usize) -> Vec<Option<Result<usize, String>>> {
+        let mut lines = SpanLines::new(BufReader::with_capacity(buffer, Cursor::new(text)));
+        lines.limit = limit;
+        let mut told = Vec::new();
+        let damage = |bad: &BadLine| format!("{}: {}", bad.line, &bad.reason[..11]);
+        lines
+            .all(|portion| {
+                told.push(match portion.damage.first() {
+                    Some(bad) => Some(Err(damage(bad))),
+                    None => (!portion.cut).then_some(Ok(portion.spans.len())),
+                });
+            })
+            .unwrap();
+        told
+    }
+
+    #[test]
+    fn lines_are_told_one_by_one_however_they_come() {
+        let span = r#"{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"00000000000000000000000000000001","spanId":"0000000000000001"}]}]}]}"#;
+        let text = format!("{span}\r\n\n  \nno JSON\n{span}\n{{\"resource");
+        for buffer in [1, 7, 64, 4096] {
+            let expected = [Some(Ok(1)), Some(Err("4: no OTLP tra".to_owned())), Some(Ok(1)), None];
+            assert_eq!(told(&text, 1000, buffer), expected, "{buffer}");
+            assert_eq!(told(span, 1000, buffer), [Some(Ok(1))], "a last line may have no end");
+            let long = format!("{}\n{span}\n{}", " ".repeat(300), "x".repeat(300));
+            let expected = [Some(Err("1: longer than".to_owned())), Some(Ok(1)), None];
+            assert_eq!(told(&long, 200, buffer), expected, "{buffer}");
+        }
     }
 }
