@@ -37,3 +37,4 @@ mod telemetry;
 mod templates;
 mod templates_docs;
 mod topology;
+mod trace_commands;
