@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::{
     conversation::ConversationRecord,
     domain::{Isolation, Judgement, OutputRule, Patches, Problem, Protocol, ScoredOn, Spend},
+    telemetry::TraceSummary,
 };
 
 /// `event = "conversation_finished"`.
@@ -102,15 +103,43 @@ pub struct RunFinished {
     output_tokens: u64,
     calls_without_usage: u32,
     wall_secs: f64,
+    traces: Delivered,
+}
+
+/// What became of the spans of a run.
+#[derive(Clone, Debug, Serialize)]
+struct Delivered {
+    written: u64,
+    lost: u64,
+    endpoint: Option<String>,
+    acknowledged: u64,
+    refused: u64,
+    waiting: u64,
+    error: Option<String>,
+}
+
+impl From<&TraceSummary> for Delivered {
+    fn from(summary: &TraceSummary) -> Self {
+        Self {
+            written: summary.written,
+            lost: summary.lost,
+            endpoint: summary.endpoint.clone(),
+            acknowledged: summary.acknowledged,
+            refused: summary.refused,
+            waiting: summary.waiting(),
+            error: summary.disk_error.clone().or_else(|| summary.delivery_error.clone()),
+        }
+    }
 }
 
 impl RunFinished {
-    /// Sums over the records of a run.
+    /// Sums over the records of a run, and what became of its spans.
     pub fn of(
         (run, topology, seed): (String, String, u64),
         records: &[ConversationRecord],
         planned: usize,
         wall: std::time::Duration,
+        delivered: &TraceSummary,
     ) -> Self {
         let mut spend = Spend::default();
         for record in records {
@@ -132,6 +161,7 @@ impl RunFinished {
             output_tokens: spend.output_tokens,
             calls_without_usage: spend.calls_without_usage,
             wall_secs: wall.as_secs_f64(),
+            traces: delivered.into(),
         }
     }
 }

@@ -14,6 +14,7 @@ mod critic;
 mod defects;
 mod execution_cases;
 mod house_rules;
+mod jaeger;
 mod languages;
 mod ledger;
 mod openai;
