@@ -6,7 +6,7 @@ use std::{
     path::Path,
     process::{Child, Command, Stdio},
     sync::{
-        Mutex, OnceLock,
+        Mutex, OnceLock, PoisonError,
         atomic::{AtomicU16, Ordering::SeqCst},
         mpsc,
     },
@@ -205,7 +205,8 @@ impl Jaeger {
     /// The one that tests share which look at their own traces only.
     pub fn shared() -> &'static Self {
         static SHARED: Mutex<Option<&'static Jaeger>> = Mutex::new(None);
-        let mut shared = SHARED.lock().unwrap();
+        // One that did not start for another test fails this one for its own reason.
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
         shared.get_or_insert_with(|| {
             let jaeger = Box::leak(Box::new(Self::start()));
             // Nothing is dropped at the end of the process; it has read its settings.
