@@ -43,7 +43,7 @@ fn all_there(run: &Run, records: &[ConversationRecord], summary: &TraceSummary, 
 }
 
 #[test]
-fn two_hundred_conversations_at_once_arrive_whole() {
+fn t30_two_hundred_conversations_at_once_arrive_whole() {
     let site = &Jaeger::shared().site;
     let run = Run::to(Some(site.endpoint()));
     let records = run.hold(seidr(2, 4, 12), talkative(), 200);
@@ -53,7 +53,7 @@ fn two_hundred_conversations_at_once_arrive_whole() {
 }
 
 #[test]
-fn turns_that_panicked_arrive_too() {
+fn t31_turns_that_panicked_arrive_too() {
     let site = &Jaeger::shared().site;
     let run = Run::to(Some(site.endpoint()));
     let calls = AtomicUsize::new(0);

@@ -101,7 +101,7 @@ fn a_context_that_is_absent_or_malformed_links_nothing() {
 }
 
 #[test]
-fn what_a_collector_does_not_answer_is_said_and_pushed_later() {
+fn t29_what_a_collector_does_not_take_is_said_and_pushed_later() {
     let site = &Jaeger::shared().site;
     let page = Manner::Say("200 OK", "text/html", b"<html>Please log in</html>".to_vec());
     // The end of the run waits for the second in vain, as long as its one limit allows.
@@ -158,18 +158,24 @@ async fn in_the_middle(folder: &Path, collector: &str) -> (std::process::Child, 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_interrupted_run_is_in_jaeger_to_its_last_turn() {
+async fn t31_an_interrupted_run_is_in_jaeger_to_its_last_turn() {
     let folder = tempfile::tempdir().unwrap();
     let url = tokio::task::spawn_blocking(|| Jaeger::shared().site.otlp_url()).await.unwrap();
     let (child, _server, file) = in_the_middle(folder.path(), &url).await;
-    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT).unwrap();
     let look = move || {
+        // It is found while it runs, before there is a root.
+        let (site, id) = (&Jaeger::shared().site, file.file_stem().unwrap().to_str().unwrap().to_owned());
+        let begun = site.await_trace(&id, 1);
+        let started = begun.iter().find(|span| span.name == "conversation_started").unwrap();
+        let run = [("rolecall.run", started.tag("rolecall.run")), ("rolecall.task", "robot-walk")];
+        assert_eq!(site.search("rolecall", &run), BTreeSet::from([id]));
+        rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT).unwrap();
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
         let (ids, run) = ended(&output);
         let spans = written(&[file])[&ids[0]];
         assert_eq!(run["traces"]["acknowledged"], spans);
-        let seen = Jaeger::shared().site.trace(&ids[0]);
+        let seen = site.trace(&ids[0]);
         assert_eq!(seen.len(), spans);
         let root = seen.iter().find(|span| span.parent.is_none()).unwrap();
         assert_eq!(root.tag("rolecall.outcome"), "cancelled");
@@ -182,7 +188,7 @@ async fn an_interrupted_run_is_in_jaeger_to_its_last_turn() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_killed_run_is_pushed_from_its_files() {
+async fn t43_a_killed_run_is_pushed_from_its_files() {
     let folder = tempfile::tempdir().unwrap();
     let jaeger = tokio::task::spawn_blocking(Jaeger::start).await.unwrap();
     // Nothing arrives while it runs.

@@ -78,7 +78,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn the_services_are_the_actors_and_the_conversation() {
+fn t34_the_services_are_the_actors_and_the_conversation() {
     let services: BTreeSet<String> = CAST.iter().chain(&["rolecall"]).map(|&name| name.to_owned()).collect();
     assert_eq!(LIBRARY.jaeger.site.services(), services);
     for span in LIBRARY.seen(&LIBRARY.held) {
@@ -114,7 +114,7 @@ fn operations_are_few_and_the_same_in_every_conversation() {
 }
 
 #[test]
-fn the_whole_conversation_is_one_trace_span_by_span() {
+fn a42_the_whole_conversation_is_one_trace_span_by_span() {
     for record in [&LIBRARY.held, &LIBRARY.failed] {
         let seen = LIBRARY.seen(record);
         let told = project(record, Projection::default());
@@ -228,7 +228,7 @@ fn executions_say_what_the_tests_said_and_where_the_program_came_from() {
 }
 
 #[test]
-fn a_ranker_is_linked_to_all_it_heard_and_says_who_stays() {
+fn t46_a_ranker_is_linked_to_all_it_heard_and_says_who_stays() {
     let seen = LIBRARY.seen(&LIBRARY.held);
     let all = by_id(&seen);
     let trace = LIBRARY.held.head.id.trace_id();
@@ -288,7 +288,7 @@ fn the_dependency_graph_is_the_arrangement() {
 }
 
 #[test]
-fn only_faults_are_errors_and_a_healthy_trace_has_no_warning() {
+fn t42_only_faults_are_errors_and_a_healthy_trace_has_no_warning() {
     let errors = |record: &ConversationRecord| {
         let mut errors: Vec<String> = LIBRARY
             .seen(record)
@@ -313,7 +313,7 @@ fn only_faults_are_errors_and_a_healthy_trace_has_no_warning() {
 }
 
 #[test]
-fn a_conversation_is_found_by_what_its_root_says() {
+fn t44_a_conversation_is_found_by_what_its_root_says() {
     let site = &LIBRARY.jaeger.site;
     let [held, failed] = [&LIBRARY.held, &LIBRARY.failed].map(|record| record.head.id.trace_id());
     let one = |id: &String| BTreeSet::from([id.clone()]);

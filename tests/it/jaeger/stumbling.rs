@@ -44,7 +44,7 @@ fn there(site: &Site, records: &[ConversationRecord]) -> bool {
 }
 
 #[test]
-fn what_was_not_delivered_is_pushed_later_and_each_edge_is_counted_once() {
+fn a42_what_was_not_delivered_is_pushed_later_and_each_edge_is_counted_once() {
     let jaeger = Jaeger::start();
     let site = &jaeger.site;
     let gate = Gate::before(site, Manner::Pass);
@@ -79,7 +79,7 @@ fn what_was_not_delivered_is_pushed_later_and_each_edge_is_counted_once() {
 }
 
 #[test]
-fn spans_that_a_collector_refused_in_part_are_counted_and_not_sent_again() {
+fn t29_spans_that_a_collector_refused_in_part_are_counted_and_not_sent_again() {
     let site = &Jaeger::shared().site;
     let gate = Gate::before(site, Manner::PassAllBut(5));
     let endpoint = || rolecall::telemetry::Endpoint::at(format!("{}/v1/traces", gate.url).parse().unwrap());
@@ -97,5 +97,22 @@ fn spans_that_a_collector_refused_in_part_are_counted_and_not_sent_again() {
         std::fs::remove_file(file.with_extension("jsonl.acked")).unwrap();
     }
     assert_eq!(counts(&push(&run.files(), endpoint(), LIMIT)), (spans, spans, 0, 0));
+    assert!(there(site, &records));
+}
+
+/// As docs/jaeger.md tells people to do it without Rolecall.
+#[test]
+fn lines_of_a_file_are_taken_as_they_are() {
+    let site = &Jaeger::shared().site;
+    let run = Run::to(None);
+    let (records, _) = hold(&run);
+    let client = reqwest::blocking::Client::new();
+    for file in run.files() {
+        for line in std::fs::read_to_string(file).unwrap().lines() {
+            let request = client.post(format!("{}/v1/traces", site.otlp_url())).body(line.to_owned());
+            let answer = request.header("content-type", "application/json").send().unwrap();
+            assert_eq!(answer.status(), 200);
+        }
+    }
     assert!(there(site, &records));
 }
