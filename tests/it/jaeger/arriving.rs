@@ -6,7 +6,7 @@ use std::{
         atomic::{AtomicUsize, Ordering::SeqCst},
     },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rolecall::{
@@ -18,7 +18,7 @@ use rolecall::{
 use super::{
     gate::{Gate, Manner},
     play::{Run, spans_of, trace_ids, written},
-    server::{Jaeger, Site, Storage},
+    server::{Jaeger, LIMIT, Site, Storage},
 };
 use crate::{
     stage::talkative,
@@ -117,7 +117,8 @@ fn a_busy_collector_gets_everything_when_it_is_free() {
     let gate = Gate::before(site, Manner::Say("503 Service Unavailable", "text/plain", b"busy".to_vec()));
     let run = Run::to(Some(endpoint(&gate.url)));
     let records = run.hold(seidr(2, 4, 12), talkative(), 3);
-    while gate.heads().len() < 2 {
+    let begin = Instant::now();
+    while gate.heads().len() < 2 && begin.elapsed() < LIMIT {
         thread::sleep(Duration::from_millis(20));
     }
     gate.set(Manner::Pass);
