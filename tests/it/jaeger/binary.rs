@@ -9,12 +9,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rolecall::telemetry::push;
 use serde_json::{Value, json};
 
 use super::{
     gate::{Gate, Manner},
-    play::{files_below, written},
+    play::{files_below, pushed, written},
     server::{Jaeger, LIMIT},
 };
 use crate::{
@@ -122,7 +121,7 @@ fn t29_what_a_collector_does_not_take_is_said_and_pushed_later() {
             format!("0 acknowledged by {}/v1/traces, {refused} refused, {waiting} not delivered: {why}", gate.url);
         assert!(said.contains(&line), "{said}");
         assert!(site.trace(&ids[0]).is_empty());
-        assert_eq!(push(&files, site.endpoint(), LIMIT).acknowledged, spans as u64);
+        assert_eq!(pushed(&files, site.endpoint(), LIMIT).acknowledged, spans as u64);
         assert_eq!(site.trace(&ids[0]).len(), spans);
     }
 }
@@ -207,13 +206,13 @@ async fn t43_a_killed_run_is_pushed_from_its_files() {
         let mut text = fs::read_to_string(&files[0]).unwrap();
         text += "{\"resourceSpans\":[{\"resou";
         fs::write(&files[0], text).unwrap();
-        let first = push(&files, site.endpoint(), LIMIT);
+        let first = pushed(&files, site.endpoint(), LIMIT);
         assert_eq!((first.written, first.acknowledged, first.waiting()), (*spans as u64, *spans as u64, 0));
         let (seen, edges) = (site.trace(id), site.dependencies());
         assert_eq!(seen.len(), *spans);
         assert!(seen.iter().any(|span| span.name == "conversation_started"), "it can be found without its root");
         assert_eq!(site.search("rolecall", &[("rolecall.task", "robot-walk")]), BTreeSet::from([id.clone()]));
-        let again = push(&files, site.endpoint(), LIMIT);
+        let again = pushed(&files, site.endpoint(), LIMIT);
         assert_eq!((again.written, site.trace(id).len()), (0, *spans));
         assert_eq!(site.dependencies(), edges, "an edge was counted twice");
     };

@@ -5,6 +5,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
@@ -16,7 +17,7 @@ use rolecall::{
     llm::{ChatModel, Parameters},
     messages::{Message, Origin},
     runtime::TurnRecord,
-    telemetry::{ConversationTrace, Endpoint, TraceOptions, TraceSummary, Traces},
+    telemetry::{ConversationTrace, Endpoint, TraceOptions, TraceSummary, Traces, push},
     topology::Plan,
 };
 use tokio_util::sync::CancellationToken;
@@ -99,6 +100,11 @@ impl Run {
     pub fn files(&self) -> Vec<PathBuf> {
         files_below(self.folder.path())
     }
+}
+
+/// Delivers what of these files was not acknowledged.
+pub fn pushed(files: &[PathBuf], endpoint: Endpoint, limit: Duration) -> TraceSummary {
+    push(files, endpoint, limit)
 }
 
 /// The trace files below a folder.

@@ -324,7 +324,11 @@ fn t44_a_conversation_is_found_by_what_its_root_says() {
     assert_eq!(site.search("rolecall", &[("rolecall.task", "t"), ("rolecall.programs", "20")]), one(&held));
     assert_eq!(site.search("rolecall", &[("rolecall.task", "u")]), BTreeSet::new());
     assert_eq!(site.search("debugger", &[("error.type", "panic")]), one(&held));
+    assert_eq!(site.search("rolecall", &[("rolecall.solved", "false"), ("rolecall.arm", "arm")]).len(), 2);
+    assert_eq!(site.search("rolecall", &[("rolecall.run", &LIBRARY.held.head.run.to_string())]), one(&held));
     assert_eq!(site.search("executor", &[("rolecall.verdict", "wrong")]), one(&held));
+    assert_eq!(site.search("executor", &[("rolecall.candidate", "0.1")]), one(&held));
+    assert_eq!(site.search("synthesizer", &[("rolecall.finish", "stop")]), one(&held));
 }
 
 #[test]

@@ -2,12 +2,11 @@
 
 use std::{fs, path::Path, process::Stdio};
 
-use rolecall::telemetry::push;
 use serde_json::json;
 
 use super::{
     gate::{Gate, Manner},
-    play::files_below,
+    play::{files_below, pushed},
     server::{Jaeger, LIMIT},
 };
 use crate::{
@@ -142,8 +141,8 @@ async fn a41_no_secret_is_stored_or_shown() {
     // What is searched holds what there is to find: the programs' output, and the errors that quoted a secret.
     let seen = tokio::task::spawn_blocking(move || {
         let site = &Jaeger::shared().site;
-        let pushed = push(&files_below(&traces), site.endpoint(), LIMIT);
-        assert!(pushed.written > 0 && pushed.acknowledged == pushed.written, "{pushed:?}");
+        let sent = pushed(&files_below(&traces), site.endpoint(), LIMIT);
+        assert!(sent.written > 0 && sent.acknowledged == sent.written, "{sent:?}");
         let id = conversation["conversation"].as_str().unwrap().replace('-', "");
         format!("{}{}", site.ask(&format!("/api/traces/{id}")), site.ask(&format!("/api/v3/traces/{id}")))
     })

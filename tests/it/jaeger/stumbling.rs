@@ -4,12 +4,12 @@ use std::{collections::BTreeMap, time::Duration};
 
 use rolecall::{
     conversation::ConversationRecord,
-    telemetry::{Projection, TraceSummary, project, push},
+    telemetry::{Projection, TraceSummary, project},
 };
 
 use super::{
     gate::{Gate, Manner},
-    play::{Run, spans_of, written},
+    play::{Run, pushed, spans_of, written},
     server::{Jaeger, LIMIT, Site},
 };
 use crate::{stage::talkative, support::seidr};
@@ -60,7 +60,7 @@ fn a42_what_was_not_delivered_is_pushed_later_and_each_edge_is_counted_once() {
         let run = Run::to(None);
         let (records, spans) = hold(&run);
         // A collector that is busy is asked until no time is left.
-        let summary = push(&run.files(), endpoint(), if refused { LIMIT } else { Duration::from_secs(2) });
+        let summary = pushed(&run.files(), endpoint(), if refused { LIMIT } else { Duration::from_secs(2) });
         let expected = if refused { (spans, 0, spans, 0) } else { (spans, 0, 0, spans) };
         assert_eq!(counts(&summary), expected, "{why}");
         let words = summary.words().unwrap();
@@ -68,10 +68,10 @@ fn a42_what_was_not_delivered_is_pushed_later_and_each_edge_is_counted_once() {
         assert_eq!(site.trace(&records[0].head.id.trace_id()).len(), 0);
         gate.set(Manner::Pass);
         // One file, then both: the second push leaves out what the first one delivered.
-        let (files, pushed) = (run.files(), |files| counts(&push(files, endpoint(), LIMIT)).1);
-        let (first, rest) = (pushed(&files[..1]), pushed(&files));
+        let (files, taken) = (run.files(), |files| counts(&pushed(files, endpoint(), LIMIT)).1);
+        let (first, rest) = (taken(&files[..1]), taken(&files));
         assert!(first > 0 && rest > 0 && first + rest == spans, "{first} + {rest}");
-        assert_eq!(counts(&push(&files, endpoint(), LIMIT)), (0, 0, 0, 0), "nothing is left");
+        assert_eq!(counts(&pushed(&files, endpoint(), LIMIT)), (0, 0, 0, 0), "nothing is left");
         assert!(there(site, &records), "{why}");
         all.extend(records);
     }
@@ -85,18 +85,18 @@ fn t29_spans_that_a_collector_refused_in_part_are_counted_and_not_sent_again() {
     let endpoint = || rolecall::telemetry::Endpoint::at(format!("{}/v1/traces", gate.url).parse().unwrap());
     let run = Run::to(None);
     let (records, spans) = hold(&run);
-    let summary = push(&run.files(), endpoint(), LIMIT);
+    let summary = pushed(&run.files(), endpoint(), LIMIT);
     assert_eq!(counts(&summary), (spans, spans - 5, 5, 0));
     assert!(summary.words().unwrap().contains(", 5 refused, 0 not delivered: too old;"), "{summary:?}");
     gate.set(Manner::Pass);
-    assert_eq!(counts(&push(&run.files(), endpoint(), LIMIT)), (0, 0, 0, 0));
+    assert_eq!(counts(&pushed(&run.files(), endpoint(), LIMIT)), (0, 0, 0, 0));
     let seen: usize = records.iter().map(|record| site.trace(&record.head.id.trace_id()).len()).sum();
     assert_eq!(seen as u64, spans - 5);
     // Whoever wants them sent all the same takes the notes of what was acknowledged away.
     for file in run.files() {
         std::fs::remove_file(file.with_extension("jsonl.acked")).unwrap();
     }
-    assert_eq!(counts(&push(&run.files(), endpoint(), LIMIT)), (spans, spans, 0, 0));
+    assert_eq!(counts(&pushed(&run.files(), endpoint(), LIMIT)), (spans, spans, 0, 0));
     assert!(there(site, &records));
 }
 
