@@ -16,6 +16,7 @@ mod defects;
 mod examples;
 mod execution_cases;
 mod house_rules;
+mod jaeger;
 mod languages;
 mod ledger;
 mod openai;
