@@ -10,9 +10,7 @@ use std::{
 
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use rolecall::{
-    conversation::{
-        Assignment, Company, ConversationEnd, ConversationHead, ConversationRecord, MemoryJournal, Observer, hold,
-    },
+    conversation::{Assignment, ConversationEnd, ConversationHead, ConversationRecord, Observer, hold},
     ids::{ConversationId, MessageId, RunId},
     llm::{ChatModel, Parameters},
     messages::{Message, Origin},
@@ -70,17 +68,9 @@ impl Run {
             node.parameters =
                 Parameters { temperature: Some(0.7), max_output_tokens: Some(512), ..Parameters::default() };
         }
-        let company = company(plan, model, MadeUpSandbox::by_text(), None);
-        let company = Arc::new(Company {
-            plan: company.plan.clone(),
-            models: company.models.clone(),
-            prompts: company.prompts.clone(),
-            sandbox: company.sandbox.clone(),
-            journal: Arc::new(MemoryJournal::default()),
-            watch: None,
-            observer: Arc::new(Tracing { traces: self.traces.clone(), open: Mutex::default() }),
-            placebos: Arc::default(),
-        });
+        let mut company = company(plan, model, MadeUpSandbox::by_text(), None);
+        let tracing = Tracing { traces: self.traces.clone(), open: Mutex::default() };
+        Arc::get_mut(&mut company).unwrap().observer = Arc::new(tracing);
         let run = self.id;
         on_stage(async move {
             let one = |sample| {
