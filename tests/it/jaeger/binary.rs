@@ -156,11 +156,16 @@ async fn in_the_middle(folder: &Path, collector: &str) -> (std::process::Child, 
     (child, server, file)
 }
 
+fn traceparent(head: &str) -> String {
+    let value = |line: &str| Some(line.to_lowercase().strip_prefix("traceparent:")?.trim().to_owned());
+    head.lines().find_map(value).unwrap_or_default()
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn t31_an_interrupted_run_is_in_jaeger_to_its_last_turn() {
     let folder = tempfile::tempdir().unwrap();
     let url = tokio::task::spawn_blocking(|| Jaeger::shared().site.otlp_url()).await.unwrap();
-    let (child, _server, file) = in_the_middle(folder.path(), &url).await;
+    let (child, server, file) = in_the_middle(folder.path(), &url).await;
     let look = move || {
         // It is found while it runs, before there is a root.
         let (site, id) = (&Jaeger::shared().site, file.file_stem().unwrap().to_str().unwrap().to_owned());
@@ -180,6 +185,10 @@ async fn t31_an_interrupted_run_is_in_jaeger_to_its_last_turn() {
         assert_eq!(root.tag("rolecall.outcome"), "cancelled");
         let known: BTreeSet<&str> = seen.iter().map(|span| span.id.as_str()).collect();
         assert!(seen.iter().filter_map(|span| span.parent.as_deref()).all(|parent| known.contains(parent)));
+        // The context that went to the model with each request names the span of the call.
+        let asked: BTreeSet<String> = server.seen().iter().map(|seen| traceparent(&seen.head)).collect();
+        let calls = seen.iter().filter(|span| span.name == "chat m");
+        assert_eq!(calls.map(|call| format!("00-{}-{}-01", call.trace, call.id)).collect::<BTreeSet<_>>(), asked);
         let executions = seen.iter().filter(|span| span.name == "execute_tool run_tests").count();
         assert!(executions >= 2, "{executions}");
     };
