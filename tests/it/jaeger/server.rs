@@ -202,16 +202,19 @@ impl Jaeger {
         panic!("Jaeger did not start: {last}")
     }
 
+    /// One for a static, which is never dropped: it leaves no folder behind.
+    pub fn for_good() -> Self {
+        let jaeger = Self::start();
+        // It has read its settings.
+        fs::remove_dir_all(jaeger.site.folder.path()).unwrap();
+        jaeger
+    }
+
     /// The one that tests share which look at their own traces only.
     pub fn shared() -> &'static Self {
         static SHARED: Mutex<Option<&'static Jaeger>> = Mutex::new(None);
         // One that did not start for another test fails this one for its own reason.
         let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
-        shared.get_or_insert_with(|| {
-            let jaeger = Box::leak(Box::new(Self::start()));
-            // Nothing is dropped at the end of the process; it has read its settings.
-            fs::remove_dir_all(jaeger.site.folder.path()).unwrap();
-            jaeger
-        })
+        shared.get_or_insert_with(|| Box::leak(Box::new(Self::for_good())))
     }
 }
