@@ -2,6 +2,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::trace::TraceVerb;
 use crate::{domain::FeedbackSet, sandbox::Backends};
 
 /// Runs, traces and compares arrangements of LLM roles that write and repair programs.
@@ -38,7 +39,7 @@ pub enum Verb {
         #[arg(long)]
         json: bool,
     },
-    /// Read traces.
+    /// List, show, compare, draw and deliver traces, from their files alone.
     #[command(subcommand)]
     Trace(TraceVerb),
 }
@@ -261,19 +262,6 @@ pub enum TopologyVerb {
         /// A file or a shipped name.
         b: String,
         /// JSON on stdout: one object a line, and nothing else.
-        #[arg(long)]
-        json: bool,
-    },
-}
-
-/// What to do with traces.
-#[derive(Debug, Subcommand)]
-pub enum TraceVerb {
-    /// Print a conversation as a tree.
-    Show {
-        /// A trace file: traces/<run>/<conversation>.jsonl.
-        file: PathBuf,
-        /// The tree as one JSON object on one line of stdout.
         #[arg(long)]
         json: bool,
     },

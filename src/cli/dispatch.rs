@@ -55,7 +55,7 @@ fn carry_out(cli: Cli) -> Result<u8, Failure> {
         Verb::Topology(TopologyVerb::Diff { a, b, json }) => topology::diff(&a, &b, json).say(),
         Verb::Roles { json } => roles::list(json).say(),
         Verb::Doctor { prepare, json } => on_actors(doctor::doctor(prepare, json))?.code(),
-        Verb::Trace(verb) => trace::trace(&verb)?.code(),
+        Verb::Trace(verb) => trace::trace(verb)?.code(),
     })
 }
 

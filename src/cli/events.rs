@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::{
     conversation::ConversationRecord,
     domain::{ErrorType, Isolation, Judgement, OutputRule, Patches, Problem, Protocol, ScoredOn, Spend},
+    telemetry::TraceSummary,
 };
 
 /// `event = "conversation_finished"`.
@@ -111,15 +112,43 @@ pub struct RunFinished {
     calls_without_usage: u32,
     error_types: Vec<OfErrorType>,
     wall_secs: f64,
+    traces: Delivered,
+}
+
+/// What became of the spans of a run.
+#[derive(Clone, Debug, Serialize)]
+struct Delivered {
+    written: u64,
+    lost: u64,
+    endpoint: Option<String>,
+    acknowledged: u64,
+    refused: u64,
+    waiting: u64,
+    error: Option<String>,
+}
+
+impl From<&TraceSummary> for Delivered {
+    fn from(summary: &TraceSummary) -> Self {
+        Self {
+            written: summary.written,
+            lost: summary.lost,
+            endpoint: summary.endpoint.clone(),
+            acknowledged: summary.acknowledged,
+            refused: summary.refused,
+            waiting: summary.waiting(),
+            error: summary.disk_error.clone().or_else(|| summary.delivery_error.clone()),
+        }
+    }
 }
 
 impl RunFinished {
-    /// Sums over the records of a run.
+    /// Sums over the records of a run, and what became of its spans.
     pub fn of(
         (run, topology, seed): (String, String, u64),
         records: &[ConversationRecord],
         planned: usize,
         wall: std::time::Duration,
+        delivered: &TraceSummary,
     ) -> Self {
         let mut spend = Spend::default();
         for record in records {
@@ -142,6 +171,7 @@ impl RunFinished {
             calls_without_usage: spend.calls_without_usage,
             error_types: by_error_type(records),
             wall_secs: wall.as_secs_f64(),
+            traces: delivered.into(),
         }
     }
 }

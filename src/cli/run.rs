@@ -24,7 +24,7 @@ use crate::{
     domain::Problem,
     evaluation::{Selection, run_all, uncalibrated},
     ids::RunId,
-    telemetry::{TraceOptions, Traces},
+    telemetry::{TraceOptions, TraceSummary, Traces},
     topology::{Checked, Overrides, TopologyRef, load_plan},
 };
 
@@ -65,7 +65,7 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
     if !doubled.is_empty() {
         return Err(Failure::usage(format!("two tasks have the same id: {}", doubled.join(", "))));
     }
-    let (models, warnings) = cast::models(&checked.plan).await?;
+    let (models, mut warnings) = cast::models(&checked.plan).await?;
     let prompts = cast::prompts(&checked.plan)?;
     // Before the first child process: from here on an interrupt is answered, not died of.
     let stop = CancellationToken::new();
@@ -84,6 +84,12 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
         interventions::shuffled(&checked.plan, &prompts, &selection.problems, file, sandbox.as_ref(), &stop).await?;
     let planned = selection.problems.len() * args.samples() as usize;
     let options = TraceOptions::from_env(args.traces(), machine::variable).map_err(Failure::usage)?;
+    let named = machine::variable("TRACEPARENT").filter(|context| !context.is_empty());
+    if let Some(context) = named.filter(|_| options.projection.context.is_none()) {
+        warnings.push(format!(
+            "TRACEPARENT is `{context}`, which names no span (00-TRACE-SPAN-FLAGS): no trace is linked to it"
+        ));
+    }
     let traces = Arc::new(Traces::open(selection.run, options));
     for warning in &warnings {
         terminal::talk(&format!("warning: {warning}"));
@@ -117,8 +123,20 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
     progress.close();
     let mut records = records.take();
     sort(&mut records, &selection);
-    report(&args, &selection, &records, &traces, (planned, started.elapsed()));
-    deliver(traces).await;
+    let wall = started.elapsed();
+    // People read the table while the last spans are sent; the last line of JSON says what became of them.
+    if !args.json {
+        terminal::data(&summary::table(&records, |record| traces.path(record.head.id).display().to_string()));
+        for more in [summary::error_types(&records), summary::patches(&records)].into_iter().flatten() {
+            terminal::data(&more);
+        }
+        terminal::data(&format!("run {}, seed {}, {:.1} s", selection.run, selection.seed, wall.as_secs_f64()));
+    }
+    let delivered = deliver(traces).await;
+    if args.json {
+        let names = (selection.run.to_string(), selection.arm.clone(), selection.seed);
+        terminal::json(&events::RunFinished::of(names, &records, planned, wall, &delivered));
+    }
     if stop.is_cancelled() {
         terminal::talk(&format!("interrupted: {} of {planned} conversations were begun", records.len()));
     }
@@ -175,36 +193,16 @@ fn sort(records: &mut [ConversationRecord], selection: &Selection) {
     records.sort_by_key(place);
 }
 
-fn report(
-    args: &RunArgs,
-    selection: &Selection,
-    records: &[ConversationRecord],
-    traces: &Traces,
-    (planned, wall): (usize, Duration),
-) {
-    if args.json {
-        let names = (selection.run.to_string(), selection.arm.clone(), selection.seed);
-        terminal::json(&events::RunFinished::of(names, records, planned, wall));
-    } else {
-        terminal::data(&summary::table(records, |record| traces.path(record.head.id).display().to_string()));
-        if let Some(table) = summary::error_types(records) {
-            terminal::data(&table);
-        }
-        if let Some(words) = summary::patches(records) {
-            terminal::data(&words);
-        }
-        terminal::data(&format!("run {}, seed {}, {:.1} s", selection.run, selection.seed, wall.as_secs_f64()));
-    }
-}
-
-async fn deliver(traces: Arc<Traces>) {
+/// Waits for the delivery of the spans, within its limit, and says what became of them.
+async fn deliver(traces: Arc<Traces>) -> TraceSummary {
+    let waiting = traces.clone();
     // The wait blocks its thread.
-    let summary = tokio::task::spawn_blocking(move || traces.finish(DELIVERY)).await;
-    if let Ok(summary) = summary
-        && let Some(words) = summary.words()
-    {
+    let summary = tokio::task::spawn_blocking(move || waiting.finish(DELIVERY)).await;
+    let summary = summary.unwrap_or_else(|_| traces.summary());
+    if let Some(words) = summary.words() {
         terminal::talk(&words);
     }
+    summary
 }
 
 fn exit_of(records: &[ConversationRecord], interrupted: bool) -> Exit {

@@ -11,7 +11,9 @@ use super::{
 use crate::{
     domain::Place,
     llm::{
-        Capabilities, Parameters, STOP_FORM, STOP_REASON, capabilities, may_cut_a_word,
+        Capabilities, Parameters, STOP_FORM, STOP_REASON, capabilities,
+        http::{VARIABLE_FORM, is_key_variable},
+        may_cut_a_word,
         openai::{ApiKey, OpenAiSettings, check_base_url},
     },
 };
@@ -156,12 +158,16 @@ fn resolve(
     let mut settings = OpenAiSettings::new(name, raw.base_url.into_inner());
     settings.model = raw.model.map(Spanned::into_inner);
     if let Some(named) = raw.api_key_env {
+        let start = named.span().start;
         match variable(named.get_ref()).filter(|key| !key.trim().is_empty()) {
             Some(key) => settings.api_key = ApiKey::new(key.trim()),
+            // Whoever pastes the key in place of its variable's name is told so without it.
+            None if !is_key_variable(named.get_ref()) => {
+                complain(start, format!("`api_key_env` must be {VARIABLE_FORM}, never the key itself"));
+            }
             None => {
-                let message =
-                    format!("`api_key_env` names the environment variable {}, which is not set", named.get_ref());
-                complain(named.span().start, message);
+                let name = named.get_ref();
+                complain(start, format!("`api_key_env` names the environment variable {name}, which is not set"));
             }
         }
     }

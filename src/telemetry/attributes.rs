@@ -58,6 +58,12 @@ pub const HTTP_STATUS: &str = "http.response.status_code";
 /// OpenInference's word for the kind of a span; Phoenix and Langfuse read it.
 pub const SPAN_KIND: &str = "openinference.span.kind";
 
+// Names of the conversation's own spans.
+/// Written when a conversation, or a continuation of its trace, begins.
+pub const STARTED_SPAN: &str = "conversation_started";
+pub const ROUND_SPAN: &str = "round";
+pub const HANDOFF_SPAN: &str = "handoff";
+
 /// What every name of our own begins with; the key of a role's note follows it.
 pub const PREFIX: &str = "rolecall.";
 
@@ -83,6 +89,8 @@ pub const PYTHON_HASH_SEED: &str = "rolecall.python_hash_seed";
 pub const PART: &str = "rolecall.part";
 pub const PARTS: &str = "rolecall.parts";
 pub const OUTCOME: &str = "rolecall.outcome";
+/// The outcome of a killed conversation whose trace was closed afterwards.
+pub const INTERRUPTED: &str = "interrupted";
 pub const OUTCOME_DETAIL: &str = "rolecall.outcome_detail";
 pub const SOLVED: &str = "rolecall.solved";
 pub const STARTER_PASSED: &str = "rolecall.starter_passed";
@@ -146,6 +154,8 @@ pub const ORIGIN: &str = "rolecall.origin";
 pub const AUTHOR: &str = "rolecall.author";
 /// What the model says of the edit: the operator of a template, for example.
 pub const EDIT: &str = "rolecall.edit";
+/// The program that had the same text; this one was not run.
+pub const DUPLICATE_OF: &str = "rolecall.duplicate_of";
 pub const LANGUAGE: &str = "rolecall.language";
 pub const VERDICT: &str = "rolecall.verdict";
 pub const SCORE: &str = "rolecall.score";

@@ -14,6 +14,6 @@ mod url;
 
 pub(super) use failure::{Class, Failure};
 pub use json_server::{JsonServer, JsonServerSettings, Posted};
-pub use key::ApiKey;
+pub use key::{ApiKey, VARIABLE_FORM, is_key_variable};
 pub(super) use transport::{Call, Policy};
 pub use url::check_url;

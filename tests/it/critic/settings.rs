@@ -26,7 +26,7 @@ fn settings_that_make_no_sense_together_are_told() {
             "reward = \"endpoint\"\nendpoint = \"h/score\"\nendpoint_env = \"sk-hunter2\"",
             &[
                 "`actors.c.settings.endpoint` is not a URL: relative URL without a base",
-                "`actors.c.settings.endpoint_env` must be the name of a variable of the environment, never the token itself",
+                "`actors.c.settings.endpoint_env` must be the name of a variable of the environment (A-Z, 0-9 and _), never the token itself",
             ],
         ),
         (
