@@ -9,7 +9,7 @@ use crate::{
     llm::{Choice, ModelError, Purpose, Subject},
     messages::{Candidate, Diagnosis, ExecutionReport, Judged, Message, Origin, TaskMessage},
     prompts::{ExecutionFeedback, extract_program},
-    runtime::{Ask, Fault, Metered, SettingsError, Turn},
+    runtime::{Ask, Fault, Metered, NoteValue, SettingsError, Turn},
 };
 
 /// Help of the setting `drafts`.
@@ -113,6 +113,7 @@ type Written = (Option<Arc<Program>>, Option<String>);
 
 /// Asks until `wanted` replies are there; a reply without a program is asked for once more.
 async fn write(work: &Work<'_>, wanted: usize, turn: &Turn) -> Result<Vec<Written>, Fault> {
+    note_examples(work, turn)?;
     let mut written = gather_replies(work, wanted, turn, Vec::new()).await?;
     let without = written.iter().filter(|(program, _)| program.is_none()).count();
     if without > 0 {
@@ -125,6 +126,16 @@ async fn write(work: &Work<'_>, wanted: usize, turn: &Turn) -> Result<Vec<Writte
     }
     written.truncate(wanted);
     Ok(written)
+}
+
+/// Names the examples, where the prompt shows them.
+fn note_examples(work: &Work<'_>, turn: &Turn) -> Result<(), Fault> {
+    let examples = &work.subject.examples;
+    if !examples.is_empty() && turn.seat().prompt(work.prompt)?.mentions("examples") {
+        let ids = examples.iter().map(|example| example.task.0.clone()).collect();
+        turn.note("examples", NoteValue::Texts(ids));
+    }
+    Ok(())
 }
 
 /// Adds replies to `written` until `more` have been added, the model has nothing more to say or the budget ends.

@@ -1,7 +1,7 @@
 use std::{collections::BTreeMap, path::Path};
 
 use super::{
-    BenchmarkError, Place,
+    BenchmarkError, Place, Split,
     feedback::with_feedback,
     humaneval::HumanEval,
     humaneval_java::HumanEvalJava,
@@ -38,6 +38,23 @@ pub trait Benchmark: Sync {
     /// As [`Benchmark::load`].
     fn sources(&self, _path: &Path, _language: Language) -> Result<Option<Sources>, BenchmarkError> {
         Ok(None)
+    }
+
+    /// The parts of it that are kept apart, all of it first.
+    fn splits(&self) -> &'static [Split] {
+        &[Split::ALL]
+    }
+
+    /// The split of this name.
+    ///
+    /// # Errors
+    /// There is none; the error names those that there are.
+    fn split(&self, name: &str) -> Result<&'static Split, BenchmarkError> {
+        self.splits().iter().find(|split| split.name == name).ok_or_else(|| BenchmarkError::UnknownSplit {
+            benchmark: self.name(),
+            name: name.to_owned(),
+            hint: suggestion(name, self.splits().iter().map(|split| split.name)),
+        })
     }
 
     /// [`Benchmark::load`] for one of [`Benchmark::languages`].

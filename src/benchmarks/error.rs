@@ -70,6 +70,16 @@ pub enum BenchmarkError {
         /// The benchmarks that are read in that language.
         others: String,
     },
+    /// The benchmark has no split of this name.
+    #[error("{benchmark} has no split `{name}`\n  hint: {hint}")]
+    UnknownSplit {
+        /// The benchmark asked for.
+        benchmark: &'static str,
+        /// The split asked for.
+        name: String,
+        /// The names that would be right.
+        hint: String,
+    },
     /// No benchmark has this name.
     #[error("unknown benchmark `{name}`\n  hint: {hint}")]
     UnknownBenchmark {

@@ -1,7 +1,7 @@
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 
 use super::{
-    Benchmark, BenchmarkError,
+    Benchmark, BenchmarkError, Split,
     assertions::assertion_suite,
     benchmark::problems,
     data_file::data_file,
@@ -24,6 +24,22 @@ pub struct Mbpp;
 /// Visible and hidden tests are not disjoint: the data set scores by all of them.
 const OVERLAP: &str = "the visible test is one of the hidden ones too";
 
+/// By `task_id`, as the authors divide them.
+const SPLITS: &[Split] = &[
+    Split::ALL,
+    Split { name: "prompt", holds: |task| number(task).is_some_and(|id| (1..=10).contains(&id)) },
+    Split { name: "test", holds: |task| number(task).is_some_and(|id| (11..=510).contains(&id)) },
+    Split { name: "validation", holds: |task| number(task).is_some_and(|id| (511..=600).contains(&id)) },
+    Split { name: "train", holds: |task| number(task).is_some_and(|id| (601..=974).contains(&id)) },
+];
+
+/// The `task_id`, which is all of the id but its prefix.
+fn number(task: &Task) -> Option<u32> {
+    task.id.0.strip_prefix(ID_PREFIX)?.parse().ok()
+}
+
+const ID_PREFIX: &str = "Mbpp/";
+
 impl Benchmark for Mbpp {
     fn name(&self) -> &'static str {
         "mbpp"
@@ -39,6 +55,10 @@ impl Benchmark for Mbpp {
 
     fn source(&self) -> &'static str {
         "https://github.com/google-research/google-research/tree/master/mbpp"
+    }
+
+    fn splits(&self) -> &'static [Split] {
+        SPLITS
     }
 
     fn read(&self, path: &Path, language: Language, feedback: FeedbackSet) -> Result<Vec<Problem>, BenchmarkError> {
@@ -78,7 +98,7 @@ impl Mbpp {
         };
         let notes = hidden.iter().map(|_| OVERLAP.to_owned()).collect();
         let task = Task {
-            id: TaskId(format!("Mbpp/{number}")),
+            id: TaskId(format!("{ID_PREFIX}{number}")),
             dataset: self.name().to_owned(),
             language,
             statement: format!("{sentence}\n\nYour code should pass this test:\n{}", first.trim()),

@@ -73,6 +73,9 @@ pub struct DataArgs {
     /// (humaneval-x only).
     #[arg(long, value_name = "NAME")]
     pub translate_from: Option<String>,
+    /// Only this part of the data set, as its authors divide it: of mbpp prompt, test, validation, train [default: all].
+    #[arg(long, value_name = "NAME")]
+    pub split: Option<String>,
     /// Only the task with this id. May be given several times.
     #[arg(long, value_name = "ID")]
     pub task_id: Vec<String>,
@@ -152,6 +155,16 @@ pub struct RunArgs {
     /// template says of the starters of this run].
     #[arg(long, value_name = "FILE")]
     pub diagnoses: Option<PathBuf>,
+    /// Where the solved tasks are that prompts show: a task file or a folder of them, or the data set of
+    /// `--examples-benchmark` or the arrangement's `[examples]`.
+    #[arg(long, value_name = "PATH")]
+    pub examples: Option<String>,
+    /// The public data set that --examples is.
+    #[arg(long, value_name = "NAME", requires = "examples")]
+    pub examples_benchmark: Option<String>,
+    /// Folder of prompts of your own: DIR/ROLE/FILE.md goes before the shipped prompt of this name.
+    #[arg(long, value_name = "DIR")]
+    pub prompts: Option<String>,
     /// How strictly programs are isolated [default: strict].
     #[arg(long, value_enum, value_name = "LEVEL")]
     pub sandbox: Option<SandboxChoice>,
@@ -224,6 +237,9 @@ pub enum TopologyVerb {
     Check {
         /// A file or a shipped name.
         file: String,
+        /// Folder of prompts of your own: DIR/ROLE/FILE.md goes before the shipped prompt of this name.
+        #[arg(long, value_name = "DIR")]
+        prompts: Option<String>,
         /// JSON on stdout: one object a line, and nothing else.
         #[arg(long)]
         json: bool,

@@ -46,6 +46,7 @@ pub struct ConversationFinished {
     code_version: String,
     topology_hash: String,
     prompts: BTreeMap<String, String>,
+    examples: Vec<String>,
 }
 
 impl ConversationFinished {
@@ -86,6 +87,7 @@ impl ConversationFinished {
             code_version: head.code_version.clone(),
             topology_hash: head.topology_hash.clone(),
             prompts: head.prompts.clone(),
+            examples: head.examples.iter().map(|task| task.0.clone()).collect(),
         }
     }
 }

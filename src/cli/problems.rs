@@ -18,7 +18,7 @@ use crate::{
 /// Every mistake of the files, located; an unknown benchmark, language or task id, with those that would be right.
 pub fn load(source: &TaskSource, data: &DataArgs, feedback: FeedbackSet) -> Result<Vec<Problem>, Failure> {
     let problems = match &source.benchmark {
-        Some(name) => load_benchmark(name, data, feedback)?,
+        Some(name) => in_split(name, data.split.as_deref(), load_benchmark(name, data, feedback)?)?,
         None => refuse_options_of_data_sets(data)
             .and_then(|()| load_files(source))?
             .into_iter()
@@ -54,12 +54,22 @@ fn language(name: &str) -> Result<Language, Failure> {
     })
 }
 
+/// The problems of a part of a benchmark; all where none is named.
+fn in_split(name: &str, split: Option<&str>, mut problems: Vec<Problem>) -> Result<Vec<Problem>, Failure> {
+    if let Some(split) = split {
+        let split = benchmark(name).and_then(|benchmark| benchmark.split(split)).map_err(Failure::usage)?;
+        problems.retain(|problem| (split.holds)(&problem.task));
+    }
+    Ok(problems)
+}
+
 /// A task file says its language itself: options that would have no effect are mistakes.
 fn refuse_options_of_data_sets(data: &DataArgs) -> Result<(), Failure> {
     let given = [
         ("--path", data.path.is_some()),
         ("--language", data.language.is_some()),
         ("--translate-from", data.translate_from.is_some()),
+        ("--split", data.split.is_some()),
     ];
     match given.iter().find(|(_, is_given)| *is_given) {
         Some((option, _)) => Err(Failure::usage(format!("{option} has no use without --benchmark"))),

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     args::RunArgs,
-    cast, events,
+    cast, events, examples,
     exit::{Exit, Failure},
     explain, interventions, machine, problems,
     progress::Progress,
@@ -48,6 +48,7 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
     cast::refuse_what_cannot_start(&checked.plan, &problems)?;
     interventions::refuse_what_cannot_be_done(&checked.plan, &problems)?;
     cast::refuse_what_is_unset(&checked.plan)?;
+    let examples = Arc::new(examples::load(&checked.plan, &problems)?);
     let limits = &checked.plan.feedback;
     let problems: Vec<Arc<Problem>> =
         problems.into_iter().map(|problem| problems::with_feedback_limits(problem, limits)).collect();
@@ -98,6 +99,7 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
         watch: None,
         observer: Arc::new(Watching::new(traces.clone(), progress.clone())),
         placebos,
+        examples,
     });
     let started = Instant::now();
     let records: Rc<RefCell<Vec<ConversationRecord>>> = Rc::default();
@@ -125,7 +127,9 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
 }
 
 fn load(args: &RunArgs) -> Result<Checked, Failure> {
-    let overrides = Overrides::new(&args.model, &args.budget, args.parallel_turns.as_deref(), &machine::variable);
+    let overrides = Overrides::new(&args.model, &args.budget, args.parallel_turns.as_deref(), &machine::variable)
+        .with_prompts(args.prompts.as_deref())
+        .with_examples(args.examples.as_deref(), args.examples_benchmark.as_deref());
     load_plan(&TopologyRef(args.topology.clone()), &overrides, &model_capabilities).map_err(Failure::usage)
 }
 
@@ -185,6 +189,9 @@ fn report(
         terminal::data(&summary::table(records, |record| traces.path(record.head.id).display().to_string()));
         if let Some(table) = summary::error_types(records) {
             terminal::data(&table);
+        }
+        if let Some(words) = summary::patches(records) {
+            terminal::data(&words);
         }
         terminal::data(&format!("run {}, seed {}, {:.1} s", selection.run, selection.seed, wall.as_secs_f64()));
     }

@@ -5,7 +5,7 @@ use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets::NOTHI
 use super::events::{by_error_type, seconds};
 use crate::{
     conversation::ConversationRecord,
-    domain::{ScoredOn, Spend},
+    domain::{Patches, ScoredOn, Spend},
 };
 
 /// One row a conversation, in the order of tasks and samples, and a row of sums.
@@ -29,6 +29,18 @@ pub fn table(records: &[ConversationRecord], trace_of: impl Fn(&ConversationReco
     row.extend(numbers(&total, seconds(time)));
     table.add_row(row);
     table.to_string()
+}
+
+/// All programs of roles by the four outcomes of program repair; `None` where there is none.
+pub fn patches(records: &[ConversationRecord]) -> Option<String> {
+    let mut all = Patches::default();
+    records.iter().for_each(|record| all += record.end.patches);
+    let Patches { plausible, wrong, timeout, uncompilable } = all;
+    (all != Patches::default()).then(|| {
+        format!(
+            "programs: {plausible} plausible, {wrong} wrong, {timeout} out of time, {uncompilable} that do not compile"
+        )
+    })
 }
 
 /// What became of conversations by the mistake of their first failing program; `None` where there is no second kind.

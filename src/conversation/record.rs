@@ -29,6 +29,9 @@ pub struct ConversationHead {
     /// BLAKE3 of every prompt, by actor and key (`debugger.repair`).
     #[serde(default)]
     pub prompts: BTreeMap<String, String>,
+    /// Tasks whose solutions prompts show.
+    #[serde(default)]
+    pub examples: Vec<TaskId>,
     /// Edges that change what they carry, as `teacher -> learner: blank`.
     #[serde(default)]
     pub interventions: Vec<String>,

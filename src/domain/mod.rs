@@ -1,6 +1,7 @@
 //! Plain data: what a problem is, what a program is, what a run of a program showed.
 
 mod error_type;
+mod example;
 mod excerpt;
 mod judgement;
 mod language;
@@ -19,6 +20,7 @@ mod usage;
 mod verdict;
 
 pub use error_type::ErrorType;
+pub use example::Example;
 pub use excerpt::Excerpt;
 pub use judgement::{Isolation, Judgement, Protocol, TestResult};
 pub use language::Language;

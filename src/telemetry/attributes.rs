@@ -133,6 +133,10 @@ pub const SENDER_SEQ: &str = "rolecall.sender_seq";
 pub const PURPOSE: &str = "rolecall.purpose";
 /// What was left out of a prompt so that it fits into the model's context.
 pub const PROMPT_SHORTENED: &str = "rolecall.prompt.shortened";
+/// Name or path of the prompt file that a request, or the words of a static template, were made from.
+pub const PROMPT: &str = "rolecall.prompt";
+/// BLAKE3 of that file.
+pub const PROMPT_HASH: &str = "rolecall.prompt_hash";
 pub const ORDINAL: &str = "rolecall.ordinal";
 /// Beside the array of finish reasons, which a search finds by its JSON text only.
 pub const FINISH: &str = "rolecall.finish";

@@ -45,6 +45,8 @@ pub enum Form {
     },
     /// One of these words.
     Choice(&'static [&'static str]),
+    /// `true` or `false`.
+    Flag,
 }
 
 impl Form {
@@ -63,6 +65,7 @@ impl Form {
             Self::Number { most } => number(most),
             Self::NumberOr { word } => number(f64::MAX) || value.as_str() == Some(word),
             Self::Choice(words) => value.as_str().is_some_and(|text| words.contains(&text)),
+            Self::Flag => value.is_boolean(),
         }
     }
 
@@ -81,6 +84,7 @@ impl Form {
             Self::Number { most } if most == f64::MAX => "a number from 0".to_owned(),
             Self::Number { most } => format!("a number from 0 to {most}"),
             Self::NumberOr { word } => format!("a number from 0 or \"{word}\""),
+            Self::Flag => "true or false".to_owned(),
             Self::Choice(words) => {
                 let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
                 match quoted.split_last() {
@@ -134,6 +138,11 @@ pub const TOP_KEYS: &[Key] = &[
     key("name", Form::Text, "name of the arrangement; the file's own name where there is none"),
     key("description", Form::Text, "what it is, in a sentence"),
     key("model", Form::Text, "the model of every actor that asks one and names none itself"),
+    key(
+        "prompts_dir",
+        Form::Text,
+        "folder of prompts of your own: NAME/FILE.md in it goes before the shipped NAME/FILE",
+    ),
     key("parameters.temperature", Form::Number { most: f64::MAX }, "softmax temperature; the server's where absent"),
     key("parameters.top_p", Form::Number { most: 1.0 }, "nucleus sampling; the server's where absent"),
     key("parameters.max_output_tokens", Form::Whole { least: 1, most: SMALL }, "upper bound of a reply, in tokens"),
@@ -217,6 +226,20 @@ pub const TOP_KEYS: &[Key] = &[
         || json!("hidden"),
         "whether prompts mark the lines that the task says are faulty",
     ),
+    key("examples.tasks", Form::Text, "task file, or folder of task files, that examples are taken from"),
+    key("examples.benchmark", Form::Text, "public data set that examples are taken from"),
+    key(
+        "examples.path",
+        Form::Text,
+        "file of that data set, or its folder; `--examples` on the command line goes first",
+    ),
+    with_default("examples.split", Form::Text, || json!("all"), "part of the data set that examples are taken from"),
+    with_default(
+        "examples.count",
+        Form::Whole { least: 0, most: SMALL },
+        || json!(0),
+        "solved tasks of it that prompts show",
+    ),
     with_default(
         "stop.on",
         Form::Choice(&["solved", "budget"]),
@@ -242,6 +265,7 @@ pub const ACTOR_KEYS: &[Key] = &[
         || json!("any"),
         "whether a gathering actor goes on without a source that stayed silent",
     ),
+    key("examples", Form::Flag, "whether its prompts show the examples; where absent, those of roles that draft do"),
     key("prompt", Form::Text, "its prompt, where its role has one: NAME/FILE as shipped, or a path that ends in .md"),
     key("parameters.temperature", Form::Number { most: f64::MAX }, "as [parameters], for this actor"),
     key("parameters.top_p", Form::Number { most: 1.0 }, "as [parameters], for this actor"),

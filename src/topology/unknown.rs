@@ -27,7 +27,7 @@ pub(super) fn unknown_key(name: &str, place: &Place, table: &str, known: &[&str]
 /// Where a key that stands in the wrong table belongs.
 fn home(name: &str, table: &str) -> Option<String> {
     if table.is_empty() {
-        return home_in_section(name).or_else(|| option(name));
+        return option(name).or_else(|| home_in_section(name));
     }
     if let Some(actor) = table.strip_prefix("actors.").filter(|rest| !rest.contains('.')) {
         if find(ACTOR_KEYS, &format!("parameters.{name}")).is_some() {
@@ -36,6 +36,11 @@ fn home(name: &str, table: &str) -> Option<String> {
         if ROLES.iter().any(|entry| entry.spec.settings.iter().any(|key| key.name == name)) {
             return Some(format!("it is a setting: write it in `[actors.{actor}.settings]`"));
         }
+    }
+    if let Some(actor) = table.strip_prefix("actors.").and_then(|rest| rest.strip_suffix(".settings"))
+        && find(ACTOR_KEYS, name).is_some()
+    {
+        return Some(format!("it is a key of the actor: write it in `[actors.{actor}]`"));
     }
     if find(TOP_KEYS, name).is_some() || ["extends", "remove_actors", "replace_edges"].contains(&name) {
         return Some("it is a top-level key: move it above the first table".to_owned());
@@ -46,7 +51,7 @@ fn home(name: &str, table: &str) -> Option<String> {
     if TOP_SHAPES.contains(&name) && name != "actors" {
         return Some(format!("it is a list of the top level: write `[[{name}]]`"));
     }
-    home_in_section(name).or_else(|| option(name))
+    option(name).or_else(|| home_in_section(name))
 }
 
 fn home_in_section(name: &str) -> Option<String> {

@@ -237,6 +237,65 @@ fn a05_explain_prints_each_effective_setting_with_its_source() {
 }
 
 #[test]
+fn prompts_from_a_folder_are_checked_explained_and_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write("mine/debugger/repair.md", "---user---\nRepair it:\n{{ program }}\n");
+    write("broken/debugger/repair.md", "---user---\n{{ progam }}\n");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let check = |name: &str| run(&["topology", "check", "self_debug", "--prompts", &path(name)]);
+    assert_eq!(check("mine").status.code(), Some(0));
+    let broken = check("broken");
+    let said = text(&broken.stdout);
+    assert_eq!(broken.status.code(), Some(2));
+    assert!(said.contains("broken/debugger/repair.md:2:4: a repair prompt has no `progam`"), "{said}");
+    let said = text(&check("nowhere").stdout);
+    assert!(said.contains("--prompts:1:1: there is no folder"), "{said}");
+
+    let with = ["--task", EASY, "--prompts", &path("mine"), "--seed", "1", "--json"];
+    let arguments = [&["run", "--topology", "self_debug"][..], &with].concat();
+    let settings = events(&run(&[&arguments[..], &["--explain"]].concat()));
+    let prompt = settings.iter().find(|setting| setting["key"] == "actors.debugger.prompts.repair").unwrap();
+    assert_eq!(prompt["value"], path("mine/debugger/repair.md"));
+    assert_eq!(prompt["source"], "because of prompts_dir");
+    let (_folder, traces) = traces();
+    let finished = events(&run(&[&arguments[..], &["--traces", &traces]].concat()));
+    let hash = blake3::hash(&fs::read(path("mine/debugger/repair.md")).unwrap()).to_hex().to_string();
+    assert_eq!(finished[0]["prompts"]["debugger.repair"], hash);
+}
+
+#[test]
+fn a_part_of_a_data_set_is_scored_and_another_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let topology = folder.path().join("few.toml").display().to_string();
+    let few = "extends = \"resample\"\nexamples = { benchmark = \"mbpp\", split = \"prompt\", count = 3 }\n";
+    fs::write(&topology, few).unwrap();
+    let data = crate::benchmarks::datasets().join("mbpp").display().to_string();
+    let of = ["run", "--topology", &topology, "--benchmark", "mbpp", "--path", &data, "--model", "openai:m"];
+    let refused = |options: &[&str]| {
+        // A model that cannot be had ends the run after the examples were found right.
+        let output = rolecall(&[&of[..], options].concat()).env("OPENAI_BASE_URL", "no address").output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        text(&output.stderr)
+    };
+    assert!(refused(&["--examples", &data]).contains("split `prompt` holds task Mbpp/1, which this run scores"));
+    let said = refused(&["--examples", &data, "--split", "prompt"]);
+    assert!(said.contains("split `prompt` holds task Mbpp/1, which this run scores"), "{said}");
+    let said = refused(&["--split", "test"]);
+    assert!(said.contains("examples come from mbpp, and nothing says where that is"), "{said}");
+    let said = refused(&["--examples", &data, "--split", "tests"]);
+    assert!(said.contains("mbpp has no split `tests`") && said.contains("did you mean `test`?"), "{said}");
+    let said = refused(&["--examples", &data, "--split", "test"]);
+    assert!(said.contains("model openai:m: "), "{said}");
+    let said = text(&run(&["run", "--topology", "seidr", "--task", EASY, "--split", "all"]).stderr);
+    assert!(said.contains("--split has no use without --benchmark"), "{said}");
+}
+
+#[test]
 fn shipped_arrangements_are_right_and_can_be_listed_drawn_and_compared() {
     for name in ["seidr", "intervenor", "self_debug", "resample"] {
         assert_eq!(run(&["topology", "check", name]).status.code(), Some(0), "{name}");

@@ -13,6 +13,7 @@ mod cli_interventions;
 mod conversation;
 mod critic;
 mod defects;
+mod examples;
 mod execution_cases;
 mod house_rules;
 mod languages;

@@ -315,6 +315,7 @@ fn a_schedule_of_widths_is_exact_and_its_end_is_named() {
                 assert_eq!(rounds, widths, "{parents:?} {child_order:?}");
                 assert_eq!(story.ending.spend.programs, 10);
                 assert_eq!(story.ending.outcome, Outcome::BudgetGenerations);
+                assert_eq!(story.ending.detail, Some(format!("widths = {widths:?}")));
             }
         }
     }

@@ -68,7 +68,7 @@ fn everything_in(folder: &Path) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn e47_hidden_and_validation_tests_are_in_no_prompt_trace_or_output() {
+async fn a13_e47_hidden_and_validation_tests_are_in_no_prompt_trace_or_output() {
     // Passes what is visible and fails what is hidden, then there is a program that fails what is visible.
     for body in ["return n + 1 if n < 50 else 'WRONG'", "return n"] {
         let folder = tempfile::tempdir().unwrap();

@@ -125,6 +125,7 @@ pub fn company(plan: Plan, model: Arc<dyn ChatModel>, sandbox: Arc<dyn Sandbox>,
         watch,
         observer: Arc::new(Notebook::default()),
         placebos: Arc::default(),
+        examples: Arc::default(),
     })
 }
 
@@ -163,6 +164,7 @@ pub fn seat(actor: &str, task: Task) -> Arc<Seat> {
         model: None,
         parameters: Default::default(),
         prompts: BTreeMap::new(),
+        examples: Arc::default(),
         scene: Arc::new(scene),
     })
 }

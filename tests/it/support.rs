@@ -37,6 +37,7 @@ pub fn node(name: &str, role: &str, settings: Value) -> Node {
         requires: Requires::Any,
         slots,
         shares: Default::default(),
+        examples: entry.spec.drafts(),
         exclusive: false,
         rank: 0,
     }
@@ -63,6 +64,7 @@ pub fn plan(nodes: Vec<Node>, edges: &[(&str, &str)], parallel_turns: u32, budge
         stop: Stop::default(),
         budget,
         feedback: Feedback { timeouts: TimeoutPolicy::After(1), test_cpu_ms: None, faulty_lines: true },
+        examples: Default::default(),
         hash: String::new(),
     };
     for (rank, node) in plan.nodes.iter_mut().enumerate() {

@@ -88,7 +88,8 @@ impl Ledger {
         let Some(rounds) = self.plan.stop.no_improvement else { return false };
         let ends = generation.saturating_sub(self.improved_in) >= rounds.get();
         if ends {
-            self.end_as(Outcome::NoImprovement, None);
+            let detail = format!("nothing better in {rounds} rounds: the best is of generation {}", self.improved_in);
+            self.end_as(Outcome::NoImprovement, Some(detail));
         }
         ends
     }

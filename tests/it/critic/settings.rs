@@ -51,7 +51,10 @@ fn values_that_there_are_not_are_told() {
             "`actors.c.settings.reward`: unknown variant `oracle`, expected one of `execution`, `agreement`, `judge`, `endpoint`",
         ),
         ("timeout_secs = 0", "`actors.c.settings.timeout_secs`: invalid value: integer `0`, expected a nonzero u32"),
-        ("prompt = \"x\"", "`prompt` is not a key of `actors.c.settings`"),
+        (
+            "prompt = \"x\"",
+            "`prompt` is not a key of `actors.c.settings`; it is a key of the actor: write it in `[actors.c]`",
+        ),
     ] {
         assert_eq!(mistakes(settings, ""), [expected], "{settings}");
     }

@@ -2,5 +2,6 @@
 
 mod datasets;
 mod prompts;
+mod records;
 mod sandbox;
 mod selection;

@@ -12,7 +12,8 @@ use rolecall::{
     llm::{Attempt, ChatMessage, ChatRole, Choice, Draw, Parameters, Purpose},
     messages::{Candidate, Diagnosis, DiagnosisForm, DiagnosisSource, ExecutionReport, Message, Origin, TaskMessage},
     runtime::{
-        Allowance, BudgetKind, CallRecord, ExecutionRecord, Fault, Finished, Note, NoteValue, TurnLog, TurnRecord,
+        Allowance, BudgetKind, CallRecord, ExecutionRecord, Fault, Finished, Note, NoteValue, PromptUsed, TurnLog,
+        TurnRecord,
     },
 };
 
@@ -41,6 +42,7 @@ impl Story {
             topology_hash: "abc".to_owned(),
             code_version: "0".to_owned(),
             prompts: Default::default(),
+            examples: Vec::new(),
             interventions: Vec::new(),
             arm: "seidr".to_owned(),
             task,
@@ -254,6 +256,7 @@ pub fn call(turn: &TurnRecord, purpose: Purpose) -> CallRecord {
         draw: Draw { sample: 0, first: 0, ordinal: 0 },
         messages: vec![ChatMessage { role: ChatRole::User, content: said("Write it.") }],
         shortened: Vec::new(),
+        prompt: Some(PromptUsed { reference: "synthesizer/draft".to_owned(), hash: "beef".to_owned() }),
         choices: vec![Choice {
             text: said("def merge(): ..."),
             finish_reason: "stop".to_owned(),
