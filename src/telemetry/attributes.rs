@@ -142,8 +142,6 @@ pub const ORDINAL: &str = "rolecall.ordinal";
 pub const FINISH: &str = "rolecall.finish";
 pub const ATTEMPTS: &str = "rolecall.attempts";
 pub const DURATION_MS: &str = "rolecall.duration_ms";
-/// BLAKE3 of the prompt.
-pub const PROMPT_HASH: &str = "rolecall.prompt_hash";
 /// The event of one request on the wire.
 pub const REQUEST_EVENT: &str = "rolecall.request";
 

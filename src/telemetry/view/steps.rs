@@ -1,5 +1,5 @@
-//! A conversation as its steps: what each turn was about, asked, wrote and found out, without times and ids that differ from run
-//! to run.
+//! A conversation as its steps: what each turn was about, asked, wrote and found out, without times and ids that differ
+//! from run to run.
 
 use std::{
     collections::BTreeMap,
