@@ -100,7 +100,7 @@ fn a_damaged_file_is_not_compared() {
 }
 
 #[test]
-fn where_prompts_have_hashes_it_is_said_whether_both_were_asked_the_same() {
+fn where_prompt_files_have_hashes_it_is_said_whether_both_asked_with_the_same() {
     let scene = Scene::new();
     let file = |name: &str, hash: &str, finish: &str| {
         let chat: Vec<(&str, Value)> = vec![
@@ -116,10 +116,13 @@ fn where_prompts_have_hashes_it_is_said_whether_both_were_asked_the_same() {
     };
     let (a, b, c, d) =
         (file("a", "1", "stop"), file("b", "1", "length"), file("c", "2", "length"), file("d", "2", "stop"));
-    assert_eq!(diff(&scene, &a, &b)["parting"]["same_prompts"], true);
-    assert_eq!(diff(&scene, &a, &c)["parting"]["same_prompts"], false);
+    assert_eq!(diff(&scene, &a, &b)["parting"]["same_prompt_files"], true);
+    assert_eq!(diff(&scene, &a, &c)["parting"]["same_prompt_files"], false);
     assert_eq!(diff(&scene, &a, &d)["same"], true, "prompts alone are no step");
     let text = scene.stdout(&["diff", a.to_str().unwrap(), b.to_str().unwrap()]);
     assert!(text.contains("0 steps are the same; they part at #0, debugger in round 0\n"), "{text}");
-    assert!(text.contains("replies ended by  a  stop") && text.contains("both were asked the same"), "{text}");
+    assert!(
+        text.contains("replies ended by  a  stop") && text.contains("both asked with the same prompt files"),
+        "{text}"
+    );
 }
