@@ -1,5 +1,5 @@
-//! Closes the trace of a conversation whose process was killed: adds the rounds that were open and the root, as they would have
-//! come at its end.
+//! Closes the trace of a conversation whose process was killed: adds the rounds that were open and the root, as they
+//! would have come at its end.
 //!
 //! Ids are those that the conversation itself would have given, so that a trace viewer hangs up what was sent already.
 
@@ -39,8 +39,8 @@ pub enum Closing {
     Unknown,
 }
 
-/// Adds the root and the open rounds to a trace file that has no root and that nobody writes any more. Half a last line is taken
-/// away. A conversation that is to be resumed should not be closed: its trace will have another root.
+/// Adds the root and the open rounds to a trace file that has no root and that nobody writes any more. Half a last line
+/// is taken away. A conversation that is to be resumed should not be closed: its trace will have another root.
 ///
 /// # Errors
 /// Those of the disk; also where the file system cannot say whether somebody writes the file.

@@ -78,8 +78,9 @@ impl TraceFile {
     }
 }
 
-/// Locks the file as long as it is open, which tells readers that the conversation goes on: a lock goes with its process. A reader
-/// that asks just now holds it for microseconds. Where a file system has no locks, readers cannot know.
+/// Locks the file as long as it is open, which tells readers that the conversation goes on: a lock goes with its
+/// process. A reader that asks just now holds it for microseconds. Where a file system has no locks, readers cannot
+/// know.
 fn hold(file: &File) {
     for _ in 0..LOCK_TRIES {
         match file.try_lock() {

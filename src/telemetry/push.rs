@@ -53,8 +53,9 @@ pub struct Pushed {
 
 /// Sends what of `files` was not acknowledged. Gives up when for `limit` nothing was taken or refused.
 ///
-/// A line that is no export request is left out and named in `unread`, as is a file that cannot be read; a last line that
-/// a kill cut off is passed over; a file that a process still writes is left alone. Blocks: not for asynchronous code.
+/// A line that is no export request is left out and named in `unread`, as is a file that cannot be read; a last line
+/// that a kill cut off is passed over; a file that a process still writes is left alone. Blocks: not for asynchronous
+/// code.
 pub fn push(files: &[PathBuf], endpoint: Endpoint, limit: Duration) -> Pushed {
     let outbox = Arc::new(Outbox::new(Some(endpoint.to_string())));
     let mut pushed = Pushed::default();

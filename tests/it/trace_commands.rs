@@ -1,4 +1,5 @@
-//! `rolecall trace`: files written by hand-made and by real conversations, listed, shown, followed, compared, drawn, pushed.
+//! `rolecall trace`: files written by hand-made and by real conversations, listed, shown, followed, compared, drawn,
+//! pushed.
 
 mod diff;
 mod docs;

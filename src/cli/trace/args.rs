@@ -22,8 +22,8 @@ pub struct ListArgs {
     /// Only the task with this id. May be given several times.
     #[arg(long, value_name = "ID")]
     pub task: Vec<String>,
-    /// Only conversations that ended so (tests_passed, failed, …), or that are `running` or `interrupted`. May be given several
-    /// times.
+    /// Only conversations that ended so (tests_passed, failed, …), or that are `running` or `interrupted`. May be given
+    /// several times.
     #[arg(long, value_name = "WORD")]
     pub outcome: Vec<String>,
     /// Only conversations that are not solved, or not yet.
@@ -80,7 +80,8 @@ pub struct PushArgs {
     pub files: Vec<String>,
     #[command(flatten)]
     pub below: Below,
-    /// First add the open rounds and the root to conversations whose process was killed. Not for those that are to be resumed.
+    /// First add the open rounds and the root to conversations whose process was killed. Not for those that are to be
+    /// resumed.
     #[arg(long)]
     pub close_open: bool,
     /// Give up when for so long nothing was delivered.
@@ -119,7 +120,8 @@ pub enum TraceVerb {
     Show(ShowArgs),
     /// Say at which step two conversations part, and what each did from there.
     Diff(DiffArgs),
-    /// Send to the collector of OTEL_EXPORTER_OTLP_ENDPOINT what it has not acknowledged; exit code 1 if not all was delivered.
+    /// Send to the collector of OTEL_EXPORTER_OTLP_ENDPOINT what it has not acknowledged; exit code 1 if not all was
+    /// delivered.
     Push(PushArgs),
     /// Draw which program came from which; the way to the best one is marked.
     Lineage(LineageArgs),

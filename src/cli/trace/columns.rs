@@ -23,7 +23,8 @@ impl Column {
     }
 }
 
-/// One line a conversation, under a line of titles. Where `width` is known and too small, columns are left out: `--json` has all.
+/// One line a conversation, under a line of titles. Where `width` is known and too small, columns are left out:
+/// `--json` has all.
 pub fn table(rows: &[(PathBuf, Listed)], width: Option<usize>) -> String {
     let mut columns = columns(rows);
     let total = |columns: &[Column]| columns.iter().map(|column| column.width() + GAP).sum::<usize>() - GAP;

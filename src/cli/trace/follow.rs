@@ -13,6 +13,10 @@ use crate::{
     telemetry::{Follower, Hand, SpanDocument, hand},
 };
 
+/// What is said where the end may never come.
+const LEFT: &str = "note: the conversation is not over, and no process of this machine writes the file: it was \
+                    interrupted, or runs elsewhere. Ctrl-C ends";
+
 /// How often the file is looked at.
 const PAUSE: Duration = Duration::from_millis(200);
 
@@ -43,10 +47,7 @@ pub fn follow(args: &ShowArgs) -> Result<Exit, Failure> {
             follower = begin()?;
         } else if !is_told && is_left(&file) {
             is_told = true;
-            terminal::talk(
-                "note: the conversation is not over, and no process of this machine writes the file: it was interrupted, or runs \
-                 elsewhere. Ctrl-C ends",
-            );
+            terminal::talk(LEFT);
         }
         thread::sleep(PAUSE);
     }

@@ -101,7 +101,8 @@ fn say(files: usize, closed: &Closed, pushed: &Pushed) {
     let endpoint = summary.endpoint.as_deref().unwrap_or_default();
     let word = if files == 1 { "file" } else { "files" };
     terminal::data(&format!(
-        "{files} {word} ({} with nothing left to send): {} spans to send, {} acknowledged by {endpoint}, {} refused, {} not delivered",
+        "{files} {word} ({} with nothing left to send): {} spans to send, {} acknowledged by {endpoint}, {} refused, \
+         {} not delivered",
         pushed.done_before,
         summary.written,
         summary.acknowledged,
@@ -116,6 +117,7 @@ fn say(files: usize, closed: &Closed, pushed: &Pushed) {
 fn to_json(files: usize, closed: &Closed, pushed: &Pushed) -> Value {
     let summary = &pushed.summary;
     let path = |path: &Path| path.to_string_lossy().into_owned();
+    let closing = |(file, spans): &(PathBuf, usize)| json!({"file": path(file), "spans": spans});
     let unread = |one: &Unread| json!({"file": path(&one.file), "line": one.line, "reason": one.reason});
     json!({
         "event": "pushed",
@@ -127,7 +129,7 @@ fn to_json(files: usize, closed: &Closed, pushed: &Pushed) -> Value {
         "refused": summary.refused,
         "waiting": summary.waiting(),
         "delivery_error": summary.delivery_error,
-        "closed": closed.files.iter().map(|(file, spans)| json!({"file": path(file), "spans": spans})).collect::<Vec<_>>(),
+        "closed": closed.files.iter().map(closing).collect::<Vec<_>>(),
         "running": pushed.running.iter().map(|file| path(file)).collect::<Vec<_>>(),
         "cut": pushed.cut.iter().map(|file| path(file)).collect::<Vec<_>>(),
         "unread": closed.unread.iter().chain(&pushed.unread).map(unread).collect::<Vec<_>>(),

@@ -30,8 +30,8 @@ pub struct Parting {
     pub seq: u64,
     /// What differs; empty where one of them has no such step.
     pub facts: Vec<Differing>,
-    /// Whether both were asked the same, where the files say so.
-    pub same_prompts: Option<bool>,
+    /// Whether the prompts of both were made from the same files, where the traces say so.
+    pub same_prompt_files: Option<bool>,
 }
 
 /// Two conversations compared. Times, ids of spans and models are not looked at.
@@ -64,7 +64,7 @@ impl Difference {
                 continue;
             }
             let prompts = of_a.and_then(Step::prompts).zip(of_b.and_then(Step::prompts));
-            parting = Some(Parting { seq, facts, same_prompts: prompts.map(|(of_a, of_b)| of_a == of_b) });
+            parting = Some(Parting { seq, facts, same_prompt_files: prompts.map(|(of_a, of_b)| of_a == of_b) });
             break;
         }
         Self { head: differing(&a.head, &b.head), same_steps, parting, end: differing(&a.end, &b.end) }
@@ -153,8 +153,9 @@ fn parted(parting: &Parting, sides: [&Steps; 2], page: &mut Page) {
         }
     }
     table(&parting.facts, page);
-    if let Some(same) = parting.same_prompts {
-        let words = if same { "both were asked the same" } else { "they were asked different things" };
+    if let Some(same) = parting.same_prompt_files {
+        let words =
+            if same { "both asked with the same prompt files" } else { "they asked with different prompt files" };
         page.line("  ", "  ", &[(Tone::Faint, words.to_owned())]);
     }
 }
@@ -218,7 +219,7 @@ pub fn difference_json(a: &Steps, b: &Steps, steps: usize) -> Value {
         json!({
             "seq": parting.seq,
             "facts": rows(&parting.facts),
-            "same_prompts": parting.same_prompts,
+            "same_prompt_files": parting.same_prompt_files,
             "a": from_there(a, parting.seq),
             "b": from_there(b, parting.seq),
         })

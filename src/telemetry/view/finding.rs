@@ -18,7 +18,8 @@ pub enum Hand {
     Free,
 }
 
-/// Whether a process holds the file to write it: whoever writes one keeps it locked, and a killed process loses its locks.
+/// Whether a process holds the file to write it: whoever writes one keeps it locked, and a killed process loses its
+/// locks.
 ///
 /// # Errors
 /// Where the file cannot be opened, or its file system has no locks.

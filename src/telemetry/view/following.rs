@@ -1,7 +1,7 @@
 //! A conversation that is still going on, line by line as its file grows.
 //!
-//! Turns are written when they take effect, so lines come in the logical order of turns, each set in below its sender; the rounds
-//! and the outcome come at the end.
+//! Turns are written when they take effect, so lines come in the logical order of turns, each set in below its sender;
+//! the rounds and the outcome come at the end.
 
 use std::{
     cmp::Reverse,

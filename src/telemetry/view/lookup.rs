@@ -46,8 +46,8 @@ pub enum LookupError {
     },
 }
 
-/// The file that `word` names: a path, or the id of a conversation (32 hexadecimal digits, with or without hyphens) or its first
-/// digits, looked for below `folder`.
+/// The file that `word` names: a path, or the id of a conversation (32 hexadecimal digits, with or without hyphens) or
+/// its first digits, looked for below `folder`.
 ///
 /// # Errors
 /// Where it names none, or several.

@@ -1,5 +1,5 @@
-//! A trace file as a readable tree: how the conversation ended, its rounds, who said what to whom and when, and which candidate
-//! came from which.
+//! A trace file as a readable tree: how the conversation ended, its rounds, who said what to whom and when, and which
+//! candidate came from which.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,9 +20,9 @@ use crate::telemetry::attributes as name;
 /// What stands before a line that has no times.
 pub const NO_TIMES: &str = "                   ";
 
-/// The conversation of a trace file as lines of text, each with its offset from the begin of the conversation and how long it
-/// took. Works on the file of a conversation that is not finished, too. With `content`, prompts, programs and replies stand
-/// below the spans that have them.
+/// The conversation of a trace file as lines of text, each with its offset from the begin of the conversation and how
+/// long it took. Works on the file of a conversation that is not finished, too. With `content`, prompts, programs and
+/// replies stand below the spans that have them.
 pub fn show(trace: &ReadTrace, content: bool, look: Look) -> String {
     let mut page = Page::new(look);
     heading(trace, &mut page);
@@ -136,12 +136,13 @@ struct Round {
     below: Vec<usize>,
 }
 
-/// The rounds by generation, and what is of none. Where a conversation is not finished, its round spans are missing: their
-/// children are found by the generation that each span carries.
+/// The rounds by generation, and what is of none. Where a conversation is not finished, its round spans are missing:
+/// their children are found by the generation that each span carries.
 fn rounds(trace: &ReadTrace) -> (BTreeMap<u64, Round>, Vec<usize>) {
     let mut rounds: BTreeMap<u64, Round> = BTreeMap::new();
     let mut others = Vec::new();
-    // The roots of a conversation and its continuations hold rounds; what stands below them is looked at in their place.
+    // The roots of a conversation and its continuations hold rounds; what stands below them is looked at in their
+    // place.
     let roots: BTreeSet<usize> =
         trace.tops.iter().copied().filter(|&top| trace.spans[top].attributes.contains_key(name::OUTCOME)).collect();
     let below_roots = roots.iter().flat_map(|&root| trace.children[root].iter().copied());

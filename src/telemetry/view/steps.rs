@@ -1,5 +1,5 @@
-//! A conversation as its steps: what each turn was about, asked, wrote and found out, without times and ids that differ from run
-//! to run.
+//! A conversation as its steps: what each turn was about, asked, wrote and found out, without times and ids that differ
+//! from run to run.
 
 use std::{
     collections::BTreeMap,
@@ -55,7 +55,7 @@ impl Step {
         facts
     }
 
-    /// Hashes of the prompts, where the file has them.
+    /// Hashes of the files that its prompts were made from, where the trace has them.
     pub fn prompts(&self) -> Option<Vec<&str>> {
         let hashes: Option<Vec<&str>> = self.calls.values().map(|call| call.prompt_hash.as_deref()).collect();
         hashes.filter(|hashes| !hashes.is_empty())

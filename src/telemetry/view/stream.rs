@@ -65,7 +65,8 @@ impl<R: BufRead> SpanLines<R> {
         self.whole
     }
 
-    /// The next whole line that is not blank; `None` where the file has none yet. A line that grows is waited for by calling again.
+    /// The next whole line that is not blank; `None` where the file has none yet. A line that grows is waited for by
+    /// calling again.
     ///
     /// # Errors
     /// Those of the disk.

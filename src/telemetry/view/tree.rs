@@ -84,7 +84,8 @@ impl ReadTrace {
         self.cut_what_is_no_tree();
     }
 
-    /// The turn that each span is of; what is of none, a handoff or a round, goes with the first turn directly below it.
+    /// The turn that each span is of; what is of none, a handoff or a round, goes with the first turn directly below
+    /// it.
     fn turns(&self) -> Vec<Option<u64>> {
         let own: Vec<Option<u64>> = self.spans.iter().map(|span| span.count(name::SEQ)).collect();
         let mut turns = own.clone();

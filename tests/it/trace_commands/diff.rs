@@ -5,7 +5,7 @@ use std::{fs, sync::Arc};
 use rolecall::messages::Message;
 use serde_json::{Value, json};
 
-use super::scene::{Scene, held, stderr};
+use super::scene::{Scene, held, line, span, stderr};
 use crate::telemetry::story::{self, Story, refused, seidr};
 
 fn diff(scene: &Scene, a: &std::path::Path, b: &std::path::Path) -> Value {
@@ -97,4 +97,32 @@ fn a_damaged_file_is_not_compared() {
     assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
     assert!(stderr(&output).contains(".jsonl:2: no OTLP"), "{}", stderr(&output));
     assert_eq!(scene.run(&["diff", a.to_str().unwrap(), "missing.jsonl"]).status.code(), Some(2));
+}
+
+#[test]
+fn where_prompt_files_have_hashes_it_is_said_whether_both_asked_with_the_same() {
+    let scene = Scene::new();
+    let file = |name: &str, hash: &str, finish: &str| {
+        let chat: Vec<(&str, Value)> = vec![
+            ("gen_ai.operation.name", json!("chat")),
+            ("rolecall.seq", json!(0)),
+            ("rolecall.purpose", json!("repair")),
+            ("rolecall.finish", json!(finish)),
+            ("rolecall.prompt_hash", json!(hash)),
+        ];
+        let path = scene.folder.path().join(name);
+        fs::write(&path, line("debugger", &[span(1, 0, "chat x", &chat)])).unwrap();
+        path
+    };
+    let (a, b, c, d) =
+        (file("a", "1", "stop"), file("b", "1", "length"), file("c", "2", "length"), file("d", "2", "stop"));
+    assert_eq!(diff(&scene, &a, &b)["parting"]["same_prompt_files"], true);
+    assert_eq!(diff(&scene, &a, &c)["parting"]["same_prompt_files"], false);
+    assert_eq!(diff(&scene, &a, &d)["same"], true, "prompts alone are no step");
+    let text = scene.stdout(&["diff", a.to_str().unwrap(), b.to_str().unwrap()]);
+    assert!(text.contains("0 steps are the same; they part at #0, debugger in round 0\n"), "{text}");
+    assert!(
+        text.contains("replies ended by  a  stop") && text.contains("both asked with the same prompt files"),
+        "{text}"
+    );
 }
