@@ -53,6 +53,23 @@ fn t30_two_hundred_conversations_at_once_arrive_whole() {
 }
 
 #[test]
+fn t32_over_grpc_the_same_arrives_and_a_collector_that_is_not_there_loses_nothing() {
+    let site = &Jaeger::shared().site;
+    let run = Run::to(Some(site.grpc_endpoint()));
+    let records = run.hold(seidr(2, 4, 12), talkative(), 20);
+    let summary = run.finish();
+    all_there(&run, &records, &summary, site);
+
+    let closed = Endpoint { url: "http://127.0.0.1:9".parse().unwrap(), ..site.grpc_endpoint() };
+    let run = Run::to(Some(closed));
+    let records = run.hold(seidr(2, 4, 4), talkative(), 2);
+    let summary = run.finish();
+    let held: usize = records.iter().map(spans_of).sum();
+    assert_eq!((summary.written, summary.acknowledged), (held as u64, 0), "{summary:?}");
+    assert_eq!(written(&run.files()).values().sum::<usize>(), held, "the files hold all of them");
+}
+
+#[test]
 fn t31_turns_that_panicked_arrive_too() {
     let site = &Jaeger::shared().site;
     let run = Run::to(Some(site.endpoint()));

@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rolecall::telemetry::Endpoint;
+use rolecall::telemetry::{Endpoint, Protocol};
 use tempfile::TempDir;
 
 /// Long enough for a loaded machine; nothing waits for it when all goes well.
@@ -23,6 +23,7 @@ pub const LIMIT: Duration = Duration::from_secs(60);
 /// Where a Jaeger lives: its ports and its folder. It may be started there, stopped and started again.
 pub struct Site {
     otlp: u16,
+    grpc: u16,
     query: u16,
     health: u16,
     folder: TempDir,
@@ -40,7 +41,7 @@ pub enum Storage {
 impl Site {
     /// Ports that nobody listens on. They are below those that connections are given, so nobody will by chance.
     pub fn new(storage: Storage) -> Self {
-        let (otlp, query, health) = (free_port(), free_port(), free_port());
+        let (otlp, grpc, query, health) = (free_port(), free_port(), free_port(), free_port());
         let folder = tempfile::tempdir().unwrap();
         let backend = match storage {
             Storage::Memory => "memory: { max_traces: 100000 }".to_owned(),
@@ -65,15 +66,23 @@ extensions:
     http: {{ endpoint: '127.0.0.1:{query}' }}
     grpc: {{ endpoint: '127.0.0.1:0' }}
   jaeger_storage: {{ backends: {{ store: {{ {backend} }} }} }}
-receivers: {{ otlp: {{ protocols: {{ http: {{ endpoint: '127.0.0.1:{otlp}' }} }} }} }}
+receivers:
+  otlp:
+    protocols: {{ http: {{ endpoint: '127.0.0.1:{otlp}' }}, grpc: {{ endpoint: '127.0.0.1:{grpc}' }} }}
 exporters: {{ jaeger_storage_exporter: {{ trace_storage: store }} }}
 "
         );
         fs::write(folder.path().join("config.yaml"), config).unwrap();
-        Self { otlp, query, health, folder }
+        Self { otlp, grpc, query, health, folder }
     }
 
     /// What `OTEL_EXPORTER_OTLP_ENDPOINT` is set to for it.
+    /// Where it takes OTLP over gRPC.
+    pub fn grpc_endpoint(&self) -> Endpoint {
+        let url = format!("http://127.0.0.1:{}", self.grpc).parse().unwrap();
+        Endpoint { protocol: Protocol::Grpc, ..Endpoint::at(url) }
+    }
+
     pub fn otlp_url(&self) -> String {
         format!("http://127.0.0.1:{}", self.otlp)
     }
