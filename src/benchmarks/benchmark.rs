@@ -86,17 +86,16 @@ pub trait Benchmark: Sync {
         (from, to): (Language, Language),
         feedback: FeedbackSet,
     ) -> Result<Vec<Problem>, BenchmarkError> {
+        let none = || BenchmarkError::NoTranslation { benchmark: self.name(), known: TRANSLATABLE.name().to_owned() };
+        if self.name() != TRANSLATABLE.name() {
+            return Err(none());
+        }
         self.check_language(from)?;
         if from == to {
             return Err(BenchmarkError::SameLanguage { language: from });
         }
         let problems = self.load(path, to, feedback)?;
-        let Some(sources) = self.sources(path, from)? else {
-            return Err(BenchmarkError::NoTranslation {
-                benchmark: self.name(),
-                known: TRANSLATABLE.name().to_owned(),
-            });
-        };
+        let sources = self.sources(path, from)?.ok_or_else(none)?;
         Ok(problems.into_iter().filter_map(|problem| translation(problem, &sources)).collect())
     }
 

@@ -111,12 +111,19 @@ fn select(problems: Vec<Problem>, ids: &[String]) -> Result<Vec<Problem>, Failur
     let known: Vec<String> = problems.iter().map(|problem| problem.task.id.0.clone()).collect();
     for id in ids {
         if !known.contains(id) {
-            let near = known.iter().max_by(|a, b| strsim::jaro(id, a).total_cmp(&strsim::jaro(id, b)));
+            let near = nearest(id, &known);
             let near = near.map_or_else(|| "there are no tasks".to_owned(), |near| format!("did you mean `{near}`?"));
             return Err(Failure::usage(format!("no task has the id `{id}`\n  hint: {near}")));
         }
     }
     Ok(problems.into_iter().filter(|problem| ids.contains(&problem.task.id.0)).collect())
+}
+
+/// The known id that `id` is most like: first of all one that it is the end of, as `gcd` is of `psb2/gcd`.
+fn nearest<'k>(id: &str, known: &'k [String]) -> Option<&'k String> {
+    let end = format!("/{}", id.to_lowercase());
+    let longer = known.iter().find(|known| known.to_lowercase().ends_with(&end));
+    longer.or_else(|| known.iter().max_by(|a, b| strsim::jaro(id, a).total_cmp(&strsim::jaro(id, b))))
 }
 
 /// Says on stderr what is to be known of each problem.
@@ -136,4 +143,19 @@ pub fn with_feedback_limits(problem: Problem, feedback: &crate::topology::Feedba
         task.limits.test_cpu_ms = test_cpu_ms;
     }
     Arc::new(Problem { task: Arc::new(task), ..problem })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn the_end_of_an_id_is_nearest_to_it() {
+        let known =
+            ["psb2/find-pair", "psb2/gcd", "QuixBugs/java/DETECT_CYCLE", "QuixBugs/java/GCD_2"].map(str::to_owned);
+        assert_eq!(nearest("gcd", &known).unwrap(), "psb2/gcd");
+        assert_eq!(nearest("GCD", &known).unwrap(), "psb2/gcd");
+        assert_eq!(nearest("psb2/find-pear", &known).unwrap(), "psb2/find-pair");
+        assert_eq!(nearest("gcd", &[]), None);
+    }
 }
