@@ -447,6 +447,17 @@ fn a_program_without_a_reward_is_the_best_only_where_there_is_no_other() {
 }
 
 #[test]
+fn a_program_that_passes_is_the_best_whatever_the_critic_says() {
+    let fates = |number: u32| Fate {
+        reward: Some(if number == 2 { -9.0 } else { f64::from(number) }),
+        ..fate(number, if number == 2 { 10 } else { 4 })
+    };
+    let story = told(&with_critic(99, StopOn::Budget), None, &fates);
+    assert_eq!(story.ending.programs_to_solve, Some(2));
+    assert_eq!(story.ending.best.unwrap().candidate.program.as_ref().unwrap().text, "program 2");
+}
+
+#[test]
 fn interventions_change_what_is_delivered_and_what_the_past_tells() {
     for intervention in Intervention::ALL {
         let mut plan = crate::support::chain(1, 4, 4);
