@@ -45,6 +45,7 @@ impl Line {
             finish_reason: "stop".to_owned(),
             reasoning: None,
             note: None,
+            logprobs: None,
         });
         Self::new(Ending::Say(choices.collect()))
     }

@@ -2,10 +2,10 @@
 
 use crate::{
     agents::ROLES,
-    config::{Mistake, Place, did_you_mean, listed, quoted},
+    config::{Mistake, Place, did_you_mean, find_key, is_section, listed, quoted},
 };
 
-use super::schema::{ACTOR_KEYS, TOP_KEYS, TOP_SHAPES, find, is_section};
+use super::schema::{ACTOR_KEYS, TOP_KEYS, TOP_SHAPES};
 
 /// What belongs to the run rather than to the arrangement.
 const OPTIONS: &[&str] = &["seed", "samples", "concurrency", "tasks", "task", "benchmark"];
@@ -27,17 +27,17 @@ pub(super) fn unknown_key(name: &str, place: &Place, table: &str, known: &[&str]
 /// Where a key that stands in the wrong table belongs.
 fn home(name: &str, table: &str) -> Option<String> {
     if table.is_empty() {
-        return home_in_section(name).or_else(|| option(name));
+        return option(name).or_else(|| home_in_section(name));
     }
     if let Some(actor) = table.strip_prefix("actors.").filter(|rest| !rest.contains('.')) {
-        if find(ACTOR_KEYS, &format!("parameters.{name}")).is_some() {
+        if find_key(ACTOR_KEYS, &format!("parameters.{name}")).is_some() && option(name).is_none() {
             return Some(format!("it is a parameter: write it in `[actors.{actor}.parameters]`"));
         }
         if ROLES.iter().any(|entry| entry.spec.settings.iter().any(|key| key.name == name)) {
             return Some(format!("it is a setting: write it in `[actors.{actor}.settings]`"));
         }
     }
-    if find(TOP_KEYS, name).is_some() || ["extends", "remove_actors", "replace_edges"].contains(&name) {
+    if find_key(TOP_KEYS, name).is_some() || ["extends", "remove_actors", "replace_edges"].contains(&name) {
         return Some("it is a top-level key: move it above the first table".to_owned());
     }
     if is_section(TOP_KEYS, name) {
@@ -46,7 +46,7 @@ fn home(name: &str, table: &str) -> Option<String> {
     if TOP_SHAPES.contains(&name) && name != "actors" {
         return Some(format!("it is a list of the top level: write `[[{name}]]`"));
     }
-    home_in_section(name).or_else(|| option(name))
+    option(name).or_else(|| home_in_section(name))
 }
 
 fn home_in_section(name: &str) -> Option<String> {

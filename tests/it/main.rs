@@ -20,6 +20,7 @@ mod ledger;
 mod openai;
 mod prompts;
 mod ranker;
+mod sampling;
 mod sandbox;
 mod sandbox_attacks;
 mod sandbox_backends;

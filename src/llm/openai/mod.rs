@@ -10,4 +10,5 @@ mod settings;
 
 pub use super::http::ApiKey;
 pub use client::OpenAi;
+pub use request::set_by;
 pub use settings::{OpenAiSettings, check_base_url};

@@ -3,6 +3,33 @@ use serde_json::{Map, Value, json};
 use super::OpenAiSettings;
 use crate::llm::{ChatRequest, Parameters};
 
+/// Fields of a request that are ours, and what sets each.
+const OWN_FIELDS: &[(&str, &str)] = &[
+    ("model", "the key `model`"),
+    ("messages", "the prompt"),
+    ("n", "the role's settings"),
+    ("seed", "`seed` in [parameters] and the run's seed"),
+    ("stream", "nothing: replies are read whole"),
+    ("temperature", "[parameters]"),
+    ("top_p", "[parameters]"),
+    ("top_k", "[parameters]"),
+    ("min_p", "[parameters]"),
+    ("repetition_penalty", "[parameters]"),
+    ("presence_penalty", "[parameters]"),
+    ("frequency_penalty", "[parameters]"),
+    ("stop", "[parameters]"),
+    ("logprobs", "[parameters]"),
+    ("min_tokens", "`min_output_tokens` in [parameters]"),
+    ("max_tokens", "`max_output_tokens` in [parameters]"),
+    ("max_completion_tokens", "`max_output_tokens` in [parameters]"),
+];
+
+/// What sets the field `name` of a request; `None` where it is free for `extra`.
+pub fn set_by(name: &str, settings: &OpenAiSettings) -> Option<&'static str> {
+    let name = if name == settings.max_tokens_field { "max_tokens" } else { name };
+    OWN_FIELDS.iter().find(|(own, _)| *own == name).map(|(_, by)| *by)
+}
+
 /// The body of a chat completion request that asks for `choices` choices.
 ///
 /// Fields of `extra` first, so that none of them takes the place of one of ours. What a request does not set, and the
@@ -14,22 +41,35 @@ pub fn body(settings: &OpenAiSettings, model: &str, request: &ChatRequest, choic
     body.insert("model".to_owned(), json!(model));
     body.insert("messages".to_owned(), messages.collect());
     body.insert("stream".to_owned(), json!(false));
-    // 63 bits: servers take the seed for a signed integer, and some read a negative one as "draw one".
-    body.insert("seed".to_owned(), json!(request.seed >> 1));
     if choices > 1 {
         body.insert("n".to_owned(), json!(choices));
     }
-    let Parameters { temperature, top_p, max_output_tokens, stop, context_tokens: _ } = &request.parameters;
-    let defaults = &settings.parameters;
-    let mut set = |name: &str, value: Option<Value>| {
+    sampling(settings, request, &mut body);
+    Value::Object(body)
+}
+
+/// Adds how to sample. Choices of one request have one temperature, that of the first.
+fn sampling(settings: &OpenAiSettings, request: &ChatRequest, body: &mut Map<String, Value>) {
+    let parameters = request.parameters.or(&settings.parameters);
+    let Parameters { top_p, min_p, top_k, min_output_tokens, max_output_tokens, stop, .. } = &parameters;
+    let fields = [
+        // 63 bits: servers take the seed for a signed integer, and some read a negative one as "draw one".
+        ("seed", parameters.sends_seed().then(|| json!(request.seed >> 1))),
+        ("temperature", parameters.temperature.as_ref().map(|temperature| json!(temperature.of(0)))),
+        ("top_p", top_p.map(Value::from)),
+        ("top_k", top_k.map(Value::from)),
+        ("min_p", min_p.map(Value::from)),
+        ("repetition_penalty", parameters.repetition_penalty.map(Value::from)),
+        ("presence_penalty", parameters.presence_penalty.map(Value::from)),
+        ("frequency_penalty", parameters.frequency_penalty.map(Value::from)),
+        ("min_tokens", min_output_tokens.map(Value::from)),
+        (settings.max_tokens_field.as_str(), max_output_tokens.map(Value::from)),
+        ("stop", (!stop.is_empty()).then(|| json!(stop))),
+        ("logprobs", parameters.logprobs.filter(|wanted| *wanted).map(Value::from)),
+    ];
+    for (name, value) in fields {
         if let Some(value) = value {
             body.insert(name.to_owned(), value);
         }
-    };
-    set("temperature", temperature.or(defaults.temperature).map(Value::from));
-    set("top_p", top_p.or(defaults.top_p).map(Value::from));
-    set(&settings.max_tokens_field, max_output_tokens.or(defaults.max_output_tokens).map(Value::from));
-    let stop = if stop.is_empty() { &defaults.stop } else { stop };
-    set("stop", (!stop.is_empty()).then(|| json!(stop)));
-    Value::Object(body)
+    }
 }
