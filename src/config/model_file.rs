@@ -10,7 +10,7 @@ use super::{
 };
 use crate::llm::{
     Capabilities, capabilities,
-    openai::{ApiKey, OpenAiSettings, check_base_url, set_by},
+    openai::{Api, ApiKey, OpenAiSettings, PromptTemplate, check_base_url, set_by},
 };
 
 const MODEL: FileKind = FileKind { noun: "model", folder: "models", extension: ".toml" };
@@ -144,7 +144,13 @@ impl ModelFile {
         let mut settings = OpenAiSettings::new(name, self.base_url());
         settings.model = self.text("model");
         settings.api_key = self.api_key(variable);
+        settings.api = self.api();
+        settings.stream = self.values.get("stream").is_some_and(|located| located.value == true);
+        self.refuse_without("stream", settings.stream, &["limits.first_token_secs", "limits.idle_secs"]);
         let limits = &mut settings;
+        limits.connect_secs = self.number("limits.connect_secs").unwrap_or(limits.connect_secs);
+        limits.first_token_secs = self.number("limits.first_token_secs").unwrap_or(limits.first_token_secs);
+        limits.idle_secs = self.number("limits.idle_secs").unwrap_or(limits.idle_secs);
         limits.timeout_secs = self.number("limits.timeout_secs").unwrap_or(limits.timeout_secs);
         limits.total_secs = self.number("limits.total_secs").unwrap_or(limits.total_secs);
         limits.max_retries = self.whole("limits.max_retries").unwrap_or(limits.max_retries);
@@ -173,6 +179,34 @@ impl ModelFile {
             }
         }
         settings
+    }
+
+    fn api(&mut self) -> Api {
+        let is_text = self.text("api").as_deref() == Some("completions");
+        self.refuse_without("api = \"completions\"", is_text, &["prompt_template"]);
+        if !is_text {
+            return Api::Chat;
+        }
+        let written = self.values.get("prompt_template").cloned();
+        let text = written.as_ref().and_then(|located| located.value.as_str()).unwrap_or(PromptTemplate::DEFAULT);
+        match (PromptTemplate::parse(text), &written) {
+            (Ok(template), _) => Api::Completions(template),
+            (Err(message), written) => {
+                if let Some(written) = written {
+                    self.complain(&written.place, format!("`prompt_template`: {message}"), None);
+                }
+                Api::Chat
+            }
+        }
+    }
+
+    /// Keys that have no use without another.
+    fn refuse_without(&mut self, what: &str, is_there: bool, keys: &[&str]) {
+        for key in keys {
+            if let Some(place) = self.values.get(*key).filter(|_| !is_there).map(|located| located.place.clone()) {
+                self.complain(&place, format!("`{key}` has no use without `{what}`"), None);
+            }
+        }
     }
 
     fn base_url(&mut self) -> String {

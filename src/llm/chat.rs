@@ -243,6 +243,9 @@ pub struct Attempt {
     pub started_ms: u64,
     /// How long it took.
     pub duration_ms: u64,
+    /// How long until the first piece of a streamed reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_token_ms: Option<u64>,
 }
 
 /// What came back.

@@ -1,6 +1,6 @@
 //! One call of a model as a `chat` span.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
 
 use opentelemetry::trace::SpanId;
 
@@ -61,6 +61,10 @@ pub fn project(
         .set(name::PURPOSE, call.purpose.name())
         .set(name::PROMPT_SHORTENED, (!call.shortened.is_empty()).then(|| call.shortened.clone()))
         .set(name::ATTEMPTS, call.attempts.len());
+    if let Some(first) = call.attempts.last().and_then(|attempt| attempt.first_token_ms) {
+        draft.set(name::REQUEST_STREAM, true);
+        draft.set(name::TIME_TO_FIRST, Duration::from_millis(first).as_secs_f64());
+    }
     let reasons: Vec<String> = call.choices.iter().map(|choice| choice.finish_reason.clone()).collect();
     if !reasons.is_empty() {
         let distinct: BTreeSet<&str> = reasons.iter().map(String::as_str).collect();

@@ -8,6 +8,7 @@ use serde_json::Value;
 use url::Url;
 
 use super::{
+    body::Silence,
     failure::{Class, Failure},
     key::ApiKey,
     transport::{Call, Policy},
@@ -17,6 +18,9 @@ use crate::llm::{Attempt, ModelError};
 
 /// Largest answer that is read, in bytes.
 const MAX_ANSWER_BYTES: usize = 1 << 20;
+
+/// Longest time to wait for a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How often a failed request is sent again.
 const MAX_RETRIES: u32 = 4;
@@ -69,9 +73,10 @@ impl JsonServer {
             }
         };
         let policy = Policy {
-            http: Policy::client(&url, settings.timeout)?,
+            http: Policy::client(&url, settings.timeout.min(CONNECT_TIMEOUT))?,
             api_key: settings.token.clone(),
             timeout: settings.timeout,
+            silence: Silence { first: settings.timeout, between: settings.timeout },
             total: settings.timeout.saturating_mul(MAX_RETRIES + 1),
             max_retries: MAX_RETRIES,
             backoff_secs: settings.backoff_secs,

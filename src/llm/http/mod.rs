@@ -4,6 +4,8 @@
 //! The client of OpenAI-compatible servers sits on top of it, and so does [`JsonServer`], which posts one JSON object and
 //! takes one back.
 
+mod body;
+mod events;
 mod failure;
 mod json;
 mod json_server;
@@ -12,7 +14,10 @@ mod retry;
 mod transport;
 mod url;
 
+pub(super) use body::Silence;
+pub(super) use events::{Assembly, Event};
 pub(super) use failure::{Class, Failure};
+pub(super) use json::lenient_json;
 pub use json_server::{JsonServer, JsonServerSettings, Posted};
 pub use key::ApiKey;
 pub(super) use transport::{Call, Policy};

@@ -1,5 +1,5 @@
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
     time::{Duration, SystemTime},
 };
 
@@ -9,6 +9,8 @@ use tokio::time::{Instant, timeout};
 use url::Url;
 
 use super::{
+    body::{Broken, Silence, is_stream, reassembled, streamed, whole},
+    events::Assembly,
     failure::{Class, Failure},
     json::lenient_json,
     key::ApiKey,
@@ -16,9 +18,6 @@ use super::{
     url::is_loopback,
 };
 use crate::{domain::shorten, llm::Attempt};
-
-/// Longest time to wait for a connection.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What every call to one server has in common.
 pub struct Policy {
@@ -28,6 +27,8 @@ pub struct Policy {
     pub api_key: ApiKey,
     /// Limit of one request.
     pub timeout: Duration,
+    /// How long an answer that comes in events may be silent.
+    pub silence: Silence,
     /// Limit of the call with retries and waits.
     pub total: Duration,
     /// How often a request is sent again.
@@ -39,10 +40,10 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// The HTTP client for a server at `url`.
-    pub fn client(url: &Url, timeout: Duration) -> Result<reqwest::Client, String> {
+    /// The HTTP client for a server at `url`, which must be connected with within `connect`.
+    pub fn client(url: &Url, connect: Duration) -> Result<reqwest::Client, String> {
         let http = reqwest::Client::builder()
-            .connect_timeout(timeout.min(CONNECT_TIMEOUT))
+            .connect_timeout(connect)
             .redirect(reqwest::redirect::Policy::none())
             .user_agent(concat!("rolecall/", env!("CARGO_PKG_VERSION")));
         let http = if is_loopback(url) { http.no_proxy() } else { http };
@@ -51,6 +52,13 @@ impl Policy {
 }
 
 type Check = dyn Fn(u16, &Value) -> Result<(), Failure> + Send + Sync;
+type NewAssembly = fn() -> Box<dyn Assembly>;
+
+/// An answer as it was read.
+enum Body {
+    Whole(Vec<u8>),
+    Assembled(Value),
+}
 
 /// One call: the requests that are sent for it, until one is answered.
 pub struct Call {
@@ -58,6 +66,8 @@ pub struct Call {
     /// Seed of the jitter.
     seed: u64,
     check: Box<Check>,
+    /// What puts a stream together, where one is asked for.
+    assembly: Option<NewAssembly>,
     attempts: Mutex<Vec<Attempt>>,
 }
 
@@ -69,7 +79,13 @@ impl Call {
         seed: u64,
         check: impl Fn(u16, &Value) -> Result<(), Failure> + Send + Sync + 'static,
     ) -> Self {
-        Self { policy, seed, check: Box::new(check), attempts: Mutex::new(Vec::new()) }
+        Self { policy, seed, check: Box::new(check), assembly: None, attempts: Mutex::new(Vec::new()) }
+    }
+
+    /// The same for requests that ask for a stream, which `assembly` puts together.
+    #[must_use]
+    pub fn streaming(self, assembly: NewAssembly) -> Self {
+        Self { assembly: Some(assembly), ..self }
     }
 
     /// What was sent so far.
@@ -91,14 +107,15 @@ impl Call {
         loop {
             let sent = Instant::now();
             let limit = policy.timeout.min(deadline.saturating_duration_since(sent));
-            let result = match timeout(limit, self.send(build())).await {
+            let first_piece = Arc::new(OnceLock::new());
+            let result = match timeout(limit, self.send(build(), sent, first_piece.clone())).await {
                 Ok(result) => result,
                 Err(_) => {
                     let message = format!("no complete reply within {:.1} s", limit.as_secs_f64());
                     Err((Failure::transport("timeout", Class::Retry, message), None))
                 }
             };
-            self.record(begin, sent, &result);
+            self.record(begin, sent, first_piece.get().copied(), &result);
             let failure = match result {
                 Ok((_, body)) => return Ok(body),
                 Err((failure, _)) => failure,
@@ -122,6 +139,8 @@ impl Call {
     async fn send(
         &self,
         request: impl Future<Output = Result<Request, String>>,
+        sent: Instant,
+        first_piece: Arc<OnceLock<Instant>>,
     ) -> Result<(u16, Value), (Failure, Option<u16>)> {
         let mut request = request
             .await
@@ -129,34 +148,47 @@ impl Call {
         if self.policy.api_key.reveal().is_empty() {
             request.headers_mut().remove(AUTHORIZATION);
         }
-        let mut response = self.policy.http.execute(request).await.map_err(|error| (self.broken(error), None))?;
+        let response = self.policy.http.execute(request).await.map_err(|error| (self.broken(error), None))?;
         let status = response.status().as_u16();
         let wait = asked_wait(response.headers(), SystemTime::now());
-        let with_status = |failure: Failure| (failure, Some(status));
-        let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(|error| with_status(self.broken(error)))? {
-            let most = self.policy.max_reply_bytes;
-            if body.len() + chunk.len() > most {
-                let message = format!("the reply is longer than {most} bytes");
-                return Err(with_status(Failure::transport("too_long", Class::Final, message)));
+        let most = self.policy.max_reply_bytes;
+        let body = match self.assembly.filter(|_| is_success(status) && is_stream(&response)) {
+            Some(assembly) => {
+                let note = || {
+                    first_piece.get_or_init(Instant::now);
+                };
+                streamed(response, assembly(), (most, self.policy.silence, sent), note).await.map(Body::Assembled)
             }
-            body.extend_from_slice(&chunk);
-        }
-        self.judge(status, &body).map(|value| (status, value)).map_err(|mut failure| {
+            None => whole(response, most).await.map(Body::Whole),
+        };
+        let judged = body
+            .map_err(|broken| match broken {
+                Broken::Connection(error) => self.broken(error),
+                Broken::Answer(failure) => failure,
+            })
+            .and_then(|body| self.judge(status, body));
+        judged.map(|value| (status, value)).map_err(|mut failure| {
             failure.message = self.policy.api_key.mask(&failure.message);
             failure.wait = wait;
-            with_status(failure)
+            (failure, Some(status))
         })
     }
 
     /// What a whole answer is.
-    fn judge(&self, status: u16, body: &[u8]) -> Result<Value, Failure> {
-        if !(200..300).contains(&status) {
-            return Err(Failure::answer(status, body));
-        }
-        let Some(value) = lenient_json(body) else {
-            let start = shorten(String::from_utf8_lossy(body).trim(), 200);
-            return Err(Failure::transport("body", Class::Retry, format!("the reply is not JSON: {start}")));
+    fn judge(&self, status: u16, body: Body) -> Result<Value, Failure> {
+        let value = match body {
+            Body::Assembled(value) => value,
+            Body::Whole(bytes) if !is_success(status) => return Err(Failure::answer(status, &bytes)),
+            Body::Whole(bytes) => match (lenient_json(&bytes), self.assembly) {
+                (Some(value), _) => value,
+                (None, Some(assembly)) if bytes.trim_ascii_start().starts_with(b"data:") => {
+                    reassembled(&bytes, assembly())?
+                }
+                _ => {
+                    let start = shorten(String::from_utf8_lossy(&bytes).trim(), 200);
+                    return Err(Failure::transport("body", Class::Retry, format!("the reply is not JSON: {start}")));
+                }
+            },
         };
         (self.check)(status, &value)?;
         Ok(value)
@@ -186,7 +218,13 @@ impl Call {
         Failure::transport(kind, class, self.policy.api_key.mask(&message))
     }
 
-    fn record(&self, begin: Instant, sent: Instant, result: &Result<(u16, Value), (Failure, Option<u16>)>) {
+    fn record(
+        &self,
+        begin: Instant,
+        sent: Instant,
+        first_piece: Option<Instant>,
+        result: &Result<(u16, Value), (Failure, Option<u16>)>,
+    ) {
         let (status, error) = match result {
             Ok((status, _)) => (Some(*status), None),
             Err((failure, status)) => (*status, Some(failure.kind.to_owned())),
@@ -196,9 +234,14 @@ impl Call {
             error,
             started_ms: milliseconds(sent - begin),
             duration_ms: milliseconds(sent.elapsed()),
+            first_token_ms: first_piece.map(|at| milliseconds(at - sent)),
         };
         self.attempts.lock().unwrap_or_else(PoisonError::into_inner).push(attempt);
     }
+}
+
+fn is_success(status: u16) -> bool {
+    (200..300).contains(&status)
 }
 
 fn milliseconds(duration: Duration) -> u64 {

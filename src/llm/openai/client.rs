@@ -16,6 +16,7 @@ use serde_json::Value;
 use tower::service_fn;
 
 use super::{
+    assembly::Chunks,
     reply::{Completion, error_inside, model_ids},
     request::body,
     settings::{OpenAiSettings, check_base_url},
@@ -24,7 +25,7 @@ use crate::{
     domain::shorten,
     llm::{
         Attempt, ChatModel, ChatReply, ChatRequest, ModelError, ModelInfo, Parameters, Purpose,
-        http::{Call, Class, Failure, Policy},
+        http::{Call, Class, Failure, Policy, Silence},
     },
 };
 
@@ -60,6 +61,11 @@ impl OpenAi {
         };
         let timeout = seconds("timeout_secs", settings.timeout_secs)?;
         let total = seconds("total_secs", settings.total_secs)?;
+        let connect = seconds("connect_secs", settings.connect_secs)?.min(timeout);
+        let silence = Silence {
+            first: seconds("first_token_secs", settings.first_token_secs)?,
+            between: seconds("idle_secs", settings.idle_secs)?,
+        };
         seconds("backoff_secs", settings.backoff_secs)?;
         // Every value is set here: what the library would read from the environment belongs to another server.
         let config = OpenAIConfig::new()
@@ -68,9 +74,10 @@ impl OpenAi {
             .with_org_id("")
             .with_project_id("");
         let policy = Policy {
-            http: Policy::client(&url, timeout).map_err(wrong)?,
+            http: Policy::client(&url, connect).map_err(wrong)?,
             api_key: settings.api_key.clone(),
             timeout,
+            silence,
             total,
             max_retries: settings.max_retries,
             backoff_secs: settings.backoff_secs,
@@ -135,13 +142,15 @@ impl OpenAi {
         choices: u32,
         attempts: &mut Vec<Attempt>,
     ) -> Result<Completion, Failure> {
-        let call = Arc::new(Call::new(self.policy.clone(), request.seed, |status, value| {
+        let call = Call::new(self.policy.clone(), request.seed, |status, value| {
             error_inside(status, value)?;
             Completion::read(value).map(drop)
-        }));
+        });
+        let call = Arc::new(if self.settings.stream { call.streaming(|| Box::<Chunks>::default()) } else { call });
         let client = self.client(&call);
-        let body = body(&self.settings, &self.info.model, request, choices);
-        let mut chat = client.chat();
+        let body = body(&self.settings, &self.info.model, request, choices)
+            .map_err(|message| Failure::transport("prompt", Class::BadRequest, message))?;
+        let mut chat = client.chat().path(self.settings.api.path()).map_err(|error| self.failure(error))?;
         if let Some(traceparent) = &request.traceparent {
             chat = chat.header("traceparent", traceparent.as_str()).map_err(|error| self.failure(error))?;
         }

@@ -1,15 +1,18 @@
 use serde_json::{Map, Value, json};
 
-use super::OpenAiSettings;
+use super::{Api, OpenAiSettings};
 use crate::llm::{ChatRequest, Parameters};
 
 /// Fields of a request that are ours, and what sets each.
 const OWN_FIELDS: &[(&str, &str)] = &[
     ("model", "the key `model`"),
     ("messages", "the prompt"),
+    ("prompt", "the prompt"),
+    ("echo", "nothing: replies never repeat the prompt"),
     ("n", "the role's settings"),
     ("seed", "`seed` in [parameters] and the run's seed"),
-    ("stream", "nothing: replies are read whole"),
+    ("stream", "the key `stream`"),
+    ("stream_options", "the key `stream`"),
     ("temperature", "[parameters]"),
     ("top_p", "[parameters]"),
     ("top_k", "[parameters]"),
@@ -30,28 +33,44 @@ pub fn set_by(name: &str, settings: &OpenAiSettings) -> Option<&'static str> {
     OWN_FIELDS.iter().find(|(own, _)| *own == name).map(|(_, by)| *by)
 }
 
-/// The body of a chat completion request that asks for `choices` choices.
+/// The body of a request that asks for `choices` choices.
 ///
 /// Fields of `extra` first, so that none of them takes the place of one of ours. What a request does not set, and the
 /// settings do not either, is not sent.
-pub fn body(settings: &OpenAiSettings, model: &str, request: &ChatRequest, choices: u32) -> Value {
+///
+/// # Errors
+/// Where the messages cannot be made one text.
+pub fn body(settings: &OpenAiSettings, model: &str, request: &ChatRequest, choices: u32) -> Result<Value, String> {
     let mut body: Map<String, Value> = settings.extra.clone();
-    let messages = request.messages.iter();
-    let messages = messages.map(|message| json!({"role": message.role.name(), "content": message.content}));
     body.insert("model".to_owned(), json!(model));
-    body.insert("messages".to_owned(), messages.collect());
-    body.insert("stream".to_owned(), json!(false));
+    match &settings.api {
+        Api::Chat => {
+            let messages = request.messages.iter();
+            let messages = messages.map(|message| json!({"role": message.role.name(), "content": message.content}));
+            body.insert("messages".to_owned(), messages.collect());
+        }
+        Api::Completions(template) => {
+            body.insert("prompt".to_owned(), json!(template.render(&request.messages)?));
+            body.insert("echo".to_owned(), json!(false));
+        }
+    }
+    body.insert("stream".to_owned(), json!(settings.stream));
+    if settings.stream {
+        body.insert("stream_options".to_owned(), json!({"include_usage": true}));
+    }
     if choices > 1 {
         body.insert("n".to_owned(), json!(choices));
     }
     sampling(settings, request, &mut body);
-    Value::Object(body)
+    Ok(Value::Object(body))
 }
 
 /// Adds how to sample. Choices of one request have one temperature, that of the first.
 fn sampling(settings: &OpenAiSettings, request: &ChatRequest, body: &mut Map<String, Value>) {
     let parameters = request.parameters.or(&settings.parameters);
     let Parameters { top_p, min_p, top_k, min_output_tokens, max_output_tokens, stop, .. } = &parameters;
+    // Completions want a number: how many likely tokens to name beside the one that was drawn.
+    let logprobs = if settings.api == Api::Chat { json!(true) } else { json!(1) };
     let fields = [
         // 63 bits: servers take the seed for a signed integer, and some read a negative one as "draw one".
         ("seed", parameters.sends_seed().then(|| json!(request.seed >> 1))),
@@ -65,7 +84,7 @@ fn sampling(settings: &OpenAiSettings, request: &ChatRequest, body: &mut Map<Str
         ("min_tokens", min_output_tokens.map(Value::from)),
         (settings.max_tokens_field.as_str(), max_output_tokens.map(Value::from)),
         ("stop", (!stop.is_empty()).then(|| json!(stop))),
-        ("logprobs", parameters.logprobs.filter(|wanted| *wanted).map(Value::from)),
+        ("logprobs", parameters.logprobs.filter(|wanted| *wanted).map(|_| logprobs)),
     ];
     for (name, value) in fields {
         if let Some(value) = value {

@@ -1,10 +1,30 @@
 use serde_json::{Map, Value};
 use url::Url;
 
+use super::PromptTemplate;
 use crate::llm::{
     Parameters,
     http::{ApiKey, check_url},
 };
+
+/// Which call a model is asked with.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Api {
+    /// Chat completions: the messages as they are.
+    Chat,
+    /// Completions: one text, which the template makes of the messages.
+    Completions(PromptTemplate),
+}
+
+impl Api {
+    /// Where requests go, below the base URL.
+    pub(super) fn path(&self) -> &'static str {
+        match self {
+            Self::Chat => "/chat/completions",
+            Self::Completions(_) => "/completions",
+        }
+    }
+}
 
 /// How to reach one model of one server.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,8 +39,18 @@ pub struct OpenAiSettings {
     pub api_key: ApiKey,
     /// The model id; `None` asks the server for the only one that it has.
     pub model: Option<String>,
+    /// Which call is made.
+    pub api: Api,
+    /// Whether replies are asked for piece by piece.
+    pub stream: bool,
+    /// Limit of connecting, in seconds.
+    pub connect_secs: f64,
     /// Limit of one request from connecting to the last byte, in seconds.
     pub timeout_secs: f64,
+    /// Limit of a streamed reply's first piece from sending on, in seconds.
+    pub first_token_secs: f64,
+    /// Limit between two pieces of a streamed reply, in seconds.
+    pub idle_secs: f64,
     /// Limit of one call with all its retries and waits, in seconds.
     pub total_secs: f64,
     /// How often a failed request is sent again.
@@ -43,7 +73,12 @@ impl OpenAiSettings {
             base_url: base_url.into(),
             api_key: ApiKey::default(),
             model: None,
+            api: Api::Chat,
+            stream: false,
+            connect_secs: 10.0,
             timeout_secs: 300.0,
+            first_token_secs: 300.0,
+            idle_secs: 60.0,
             total_secs: 900.0,
             max_retries: 4,
             backoff_secs: 0.5,
@@ -76,9 +111,11 @@ impl OpenAiSettings {
 pub fn check_base_url(base_url: &str) -> Result<Url, String> {
     let mut url = check_url(base_url).map_err(|reason| format!("`base_url` {reason}"))?;
     let path = url.path().trim_end_matches('/').to_owned();
-    if let Some(start) = path.strip_suffix("/chat/completions") {
-        url.set_path(start);
-        return Err(format!("`base_url` ends before `/chat/completions`; write {url}"));
+    for call in ["/chat/completions", "/completions"] {
+        if let Some(start) = path.strip_suffix(call) {
+            url.set_path(start);
+            return Err(format!("`base_url` ends before `{call}`; write {url}"));
+        }
     }
     if path.is_empty() {
         url.set_path("/v1");

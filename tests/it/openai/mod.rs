@@ -1,10 +1,12 @@
 //! The client of OpenAI-compatible servers, against a server that answers as badly as servers do.
 
+mod completions;
 mod connecting;
 mod faults;
 mod model_files;
 mod replies;
 pub(crate) mod server;
+mod streams;
 
 use std::sync::Arc;
 

@@ -6,7 +6,7 @@ use rolecall::{
     config::{MODEL_KEYS, load_model},
     llm::{
         Parameters, SeedRule, Temperature,
-        openai::{ApiKey, OpenAiSettings},
+        openai::{Api, ApiKey, OpenAiSettings, PromptTemplate},
     },
 };
 use serde_json::json;
@@ -41,7 +41,10 @@ fn a05_every_key_of_the_file_reaches_the_settings() {
         base_url = "https://h/v1"
         api_key_env = "K"
         max_tokens_field = "max_completion_tokens"
-        limits = { timeout_secs = 1, total_secs = 2.5, max_retries = 3, backoff_secs = 0.25 }
+        api = "completions"
+        prompt_template = "{{ messages[0].content }}"
+        stream = true
+        limits = { timeout_secs = 1, total_secs = 2.5, max_retries = 3, backoff_secs = 0.25, connect_secs = 4, first_token_secs = 5, idle_secs = 6 }
         extra = { guided = 40, nested = { a = [1, 2.5, true] } }
         [parameters]
         temperature = [0, 0.5]
@@ -64,6 +67,9 @@ fn a05_every_key_of_the_file_reaches_the_settings() {
     assert!(!format!("{settings:?}").contains("SENTINEL"));
     assert_eq!((settings.model.as_deref(), settings.base_url.as_str()), (Some("m $HOME"), "https://h/v1"));
     assert_eq!((settings.timeout_secs, settings.total_secs, settings.backoff_secs), (1.0, 2.5, 0.25));
+    assert_eq!((settings.connect_secs, settings.first_token_secs, settings.idle_secs), (4.0, 5.0, 6.0));
+    let template = PromptTemplate::parse("{{ messages[0].content }}").unwrap();
+    assert_eq!((&settings.api, settings.stream), (&Api::Completions(template), true));
     assert_eq!((settings.max_retries, settings.max_tokens_field.as_str()), (3, "max_completion_tokens"));
     let expected = Parameters {
         temperature: Some(Temperature::ByChoice(vec![0.0, 0.5])),
@@ -97,7 +103,9 @@ fn mistakes_of_a_model_file_have_a_place() {
         "kind = \"openai\"\nbase_url = \"http://h/v1\"\n[parameters]\nmax_output_tokens = 9\ncontext_tokens = 9\nstop = [\"<end>\", \"def\"]\n",
         "kind = \"openai\"\nbase_url = \"http://h/v1\"\nmax_tokens_field = \"max_new\"\n[parameters]\ntemperature = [1, -1]\n\
          repetition_penalty = 0\nmin_output_tokens = 9\nmax_output_tokens = 8\nseed = \"none at all\"\nlogprobs = 5\n\
-         [extra]\nmax_new = 1\ntop_k = 40\nmin_tokens = 3\nfree = 1\n",
+         [extra]\nprompt = 1\nmax_new = 1\ntop_k = 40\nmin_tokens = 3\nfree = 1\n",
+        "kind = \"openai\"\nbase_url = \"http://h/v1/completions\"\nprompt_template = \"x\"\n[limits]\nidle_secs = 3\n",
+        "kind = \"openai\"\nbase_url = \"http://h/v1\"\napi = \"completions\"\nprompt_template = \"{{ prompt }}\"\n",
     ]
     .into_iter()
     .map(|text| format!("{text}\n--> {}\n", load(text).unwrap_err()))
