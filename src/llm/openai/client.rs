@@ -1,11 +1,4 @@
-use std::{
-    fmt,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
+use std::{fmt, sync::Arc, time::Duration};
 
 use async_openai::{
     Client, config::OpenAIConfig, error::OpenAIError, middleware::HttpRequestFactory, traits::RequestOptionsBuilder,
@@ -17,6 +10,7 @@ use tower::service_fn;
 
 use super::{
     assembly::Chunks,
+    dialect::Dialect,
     reply::{Completion, error_inside, model_ids},
     request::body,
     settings::{OpenAiSettings, check_base_url},
@@ -38,8 +32,7 @@ pub struct OpenAi {
     info: ModelInfo,
     config: OpenAIConfig,
     policy: Arc<Policy>,
-    /// The server refused more than one choice before, so that only one is asked for.
-    one_choice: AtomicBool,
+    dialect: Dialect,
 }
 
 impl OpenAi {
@@ -90,7 +83,7 @@ impl OpenAi {
             server_address: url.host_str().map(str::to_owned),
             server_port: url.port_or_known_default(),
         };
-        let mut model = Self { settings, info, config, policy: Arc::new(policy), one_choice: AtomicBool::new(false) };
+        let mut model = Self { settings, info, config, policy: Arc::new(policy), dialect: Dialect::default() };
         let mut warnings = Vec::new();
         if model.info.model.is_empty() {
             let (id, warning) = model.find_model().await?;
@@ -135,20 +128,15 @@ impl OpenAi {
         Client::build(self.policy.http.clone(), self.config.clone()).with_http_service(service)
     }
 
-    /// One call for `choices` choices; its attempts are added to `attempts`.
-    async fn complete(
-        &self,
-        request: &ChatRequest,
-        choices: u32,
-        attempts: &mut Vec<Attempt>,
-    ) -> Result<Completion, Failure> {
+    /// One call in the server's dialect as far as it is known; its attempts are added to `attempts`.
+    async fn complete(&self, request: &ChatRequest, attempts: &mut Vec<Attempt>) -> Result<Completion, Failure> {
         let call = Call::new(self.policy.clone(), request.seed, |status, value| {
             error_inside(status, value)?;
             Completion::read(value).map(drop)
         });
         let call = Arc::new(if self.settings.stream { call.streaming(|| Box::<Chunks>::default()) } else { call });
         let client = self.client(&call);
-        let body = body(&self.settings, &self.info.model, request, choices)
+        let body = body(&self.settings, &self.info.model, request, &self.dialect)
             .map_err(|message| Failure::transport("prompt", Class::BadRequest, message))?;
         let mut chat = client.chat().path(self.settings.api.path()).map_err(|error| self.failure(error))?;
         if let Some(traceparent) = &request.traceparent {
@@ -198,16 +186,12 @@ impl ChatModel for OpenAi {
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
         Box::pin(async move {
             let mut attempts = Vec::new();
-            let choices = if self.one_choice.load(Ordering::Relaxed) { 1 } else { request.choices.max(1) };
-            let mut result = self.complete(request, choices, &mut attempts).await;
-            // Servers without `n`, or with too few slots for it, refuse the request rather than answer once.
-            let is_refused =
-                |failure: &Failure| failure.kind != Failure::TOO_LONG && matches!(failure.status, Some(400 | 422));
-            if choices > 1 && result.as_ref().err().is_some_and(is_refused) {
-                result = self.complete(request, 1, &mut attempts).await;
-                if result.is_ok() {
-                    self.one_choice.store(true, Ordering::Relaxed);
+            let mut result = self.complete(request, &mut attempts).await;
+            while let Err(failure) = &result {
+                if !self.dialect.learn(failure, request, &self.settings) {
+                    break;
                 }
+                result = self.complete(request, &mut attempts).await;
             }
             match result {
                 Ok(Completion { choices, usage, model, id }) => {

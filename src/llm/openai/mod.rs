@@ -5,6 +5,7 @@
 
 mod assembly;
 mod client;
+mod dialect;
 mod prompt_text;
 mod reply;
 mod request;

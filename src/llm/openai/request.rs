@@ -1,6 +1,6 @@
 use serde_json::{Map, Value, json};
 
-use super::{Api, OpenAiSettings};
+use super::{Api, OpenAiSettings, dialect::Dialect};
 use crate::llm::{ChatRequest, Parameters};
 
 /// Fields of a request that are ours, and what sets each.
@@ -33,14 +33,14 @@ pub fn set_by(name: &str, settings: &OpenAiSettings) -> Option<&'static str> {
     OWN_FIELDS.iter().find(|(own, _)| *own == name).map(|(_, by)| *by)
 }
 
-/// The body of a request that asks for `choices` choices.
+/// The body of a request.
 ///
 /// Fields of `extra` first, so that none of them takes the place of one of ours. What a request does not set, and the
 /// settings do not either, is not sent.
 ///
 /// # Errors
 /// Where the messages cannot be made one text.
-pub fn body(settings: &OpenAiSettings, model: &str, request: &ChatRequest, choices: u32) -> Result<Value, String> {
+pub fn body(settings: &OpenAiSettings, model: &str, request: &ChatRequest, dialect: &Dialect) -> Result<Value, String> {
     let mut body: Map<String, Value> = settings.extra.clone();
     body.insert("model".to_owned(), json!(model));
     match &settings.api {
@@ -58,15 +58,16 @@ pub fn body(settings: &OpenAiSettings, model: &str, request: &ChatRequest, choic
     if settings.stream {
         body.insert("stream_options".to_owned(), json!({"include_usage": true}));
     }
+    let choices = dialect.choices(request);
     if choices > 1 {
         body.insert("n".to_owned(), json!(choices));
     }
-    sampling(settings, request, &mut body);
+    sampling(settings, request, dialect, &mut body);
     Ok(Value::Object(body))
 }
 
 /// Adds how to sample. Choices of one request have one temperature, that of the first.
-fn sampling(settings: &OpenAiSettings, request: &ChatRequest, body: &mut Map<String, Value>) {
+fn sampling(settings: &OpenAiSettings, request: &ChatRequest, dialect: &Dialect, body: &mut Map<String, Value>) {
     let parameters = request.parameters.or(&settings.parameters);
     let Parameters { top_p, min_p, top_k, min_output_tokens, max_output_tokens, stop, .. } = &parameters;
     // Completions want a number: how many likely tokens to name beside the one that was drawn.
@@ -82,7 +83,7 @@ fn sampling(settings: &OpenAiSettings, request: &ChatRequest, body: &mut Map<Str
         ("presence_penalty", parameters.presence_penalty.map(Value::from)),
         ("frequency_penalty", parameters.frequency_penalty.map(Value::from)),
         ("min_tokens", min_output_tokens.map(Value::from)),
-        (settings.max_tokens_field.as_str(), max_output_tokens.map(Value::from)),
+        (dialect.limit_name(settings), max_output_tokens.map(Value::from)),
         ("stop", (!stop.is_empty()).then(|| json!(stop))),
         ("logprobs", parameters.logprobs.filter(|wanted| *wanted).map(|_| logprobs)),
     ];
@@ -91,4 +92,9 @@ fn sampling(settings: &OpenAiSettings, request: &ChatRequest, body: &mut Map<Str
             body.insert(name.to_owned(), value);
         }
     }
+}
+
+/// Whether a request carries a limit of the reply.
+pub fn has_limit(settings: &OpenAiSettings, request: &ChatRequest) -> bool {
+    request.parameters.max_output_tokens.or(settings.parameters.max_output_tokens).is_some()
 }

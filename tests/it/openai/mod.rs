@@ -3,6 +3,7 @@
 mod completions;
 mod connecting;
 mod faults;
+mod matrix;
 mod model_files;
 mod replies;
 pub(crate) mod server;

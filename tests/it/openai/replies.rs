@@ -3,7 +3,7 @@
 use rolecall::{
     domain::Usage,
     llm::{
-        ChatModel, Parameters, SeedRule,
+        ChatModel, ModelError, Parameters, SeedRule,
         openai::{OpenAi, OpenAiSettings, set_by},
     },
 };
@@ -229,4 +229,26 @@ async fn probabilities_of_tokens_are_summed_up() {
         let logprobs_read = reply.choices[0].logprobs.map(|logprobs| (logprobs.tokens, logprobs.sum));
         assert_eq!(logprobs_read, expected, "{logprobs}");
     }
+}
+
+#[tokio::test]
+async fn t16_the_newer_name_of_a_limit_is_learned_once() {
+    let refusal = r#"{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model.","type":"invalid_request_error"}}"#;
+    let server = Server::start(vec![answer(400, "", refusal), answer(200, "", GOOD)]).await;
+    let (model, _) = OpenAi::connect(settings(&server)).await.unwrap();
+    let mut request = request();
+    request.parameters.max_output_tokens = Some(7);
+    assert_eq!(model.chat(&request).await.unwrap().attempts.len(), 2);
+    model.chat(&request).await.unwrap();
+    let limit = |field: &str| server.seen().iter().map(|seen| seen.body[field].as_u64()).collect::<Vec<_>>();
+    assert_eq!(limit("max_tokens"), [Some(7), None, None]);
+    assert_eq!(limit("max_completion_tokens"), [None, Some(7), Some(7)]);
+
+    let server = Server::start(vec![answer(400, "", refusal)]).await;
+    let (model, _) = OpenAi::connect(settings(&server)).await.unwrap();
+    assert!(matches!(model.chat(&request).await, Err(ModelError::BadRequest { status: Some(400), .. })));
+    assert_eq!(server.seen().len(), 2, "one adapted request, no more");
+    request.parameters.max_output_tokens = None;
+    assert!(model.chat(&request).await.is_err());
+    assert_eq!(server.seen().len(), 3, "there was nothing to rename");
 }

@@ -72,6 +72,11 @@ pub struct Server {
 
 impl Server {
     pub async fn start(answers: Vec<Answer>) -> Self {
+        Self::answering(move |number| answers.get(number).or(answers.last()).unwrap().clone()).await
+    }
+
+    /// Request `n` gets what `answer` says for it.
+    pub async fn answering(answer: impl Fn(usize) -> Answer + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
         let seen = Arc::new(Mutex::new(Vec::new()));
@@ -86,13 +91,12 @@ impl Server {
                     requests.push(seen);
                     requests.len() - 1
                 };
-                match answers.get(number).or(answers.last()).unwrap() {
+                match answer(number) {
                     Answer::Raw(bytes) => {
-                        stream.write_all(bytes).await.ok();
+                        stream.write_all(&bytes).await.ok();
                         stream.shutdown().await.ok();
                     }
                     Answer::Pieces { pieces, wait, hold } => {
-                        let (pieces, wait, hold) = (pieces.clone(), *wait, *hold);
                         tokio::spawn(async move {
                             for (number, piece) in pieces.iter().enumerate() {
                                 if number > 0 {
@@ -107,7 +111,7 @@ impl Server {
                         });
                     }
                     Answer::Reset(bytes) => {
-                        stream.write_all(bytes).await.ok();
+                        stream.write_all(&bytes).await.ok();
                         stream.set_zero_linger().ok();
                     }
                     Answer::Close => {
