@@ -155,6 +155,10 @@ impl ModelFile {
         limits.total_secs = self.number("limits.total_secs").unwrap_or(limits.total_secs);
         limits.max_retries = self.whole("limits.max_retries").unwrap_or(limits.max_retries);
         limits.backoff_secs = self.number("limits.backoff_secs").unwrap_or(limits.backoff_secs);
+        let pace = &mut settings.pace;
+        pace.concurrency = self.whole("limits.concurrency").unwrap_or(pace.concurrency);
+        pace.requests_per_minute = self.whole("limits.requests_per_minute");
+        pace.tokens_per_minute = self.whole("limits.tokens_per_minute").map(u64::from);
         if let Some(field) = self.text("max_tokens_field") {
             settings.max_tokens_field = field;
         }

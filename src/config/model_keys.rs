@@ -2,6 +2,8 @@ use super::{Form, Key, parameters};
 
 const DAY_SECS: Form = Form::Number { least: 0.0, most: 86_400.0 };
 
+const PER_MINUTE: Form = Form::Whole { least: 1, most: Form::SMALL };
+
 const fn key(path: &'static str, form: Form, help: &'static str) -> Key {
     Key { path, form, default: None, help }
 }
@@ -28,6 +30,13 @@ pub const MODEL_KEYS: &[Key] = &[
     key("limits.total_secs", DAY_SECS, "one call with all its requests and waits"),
     key("limits.max_retries", Form::Whole { least: 0, most: 100 }, "how often a failed request is sent again"),
     key("limits.backoff_secs", DAY_SECS, "the wait before the first retry; it doubles with each, up to 30 s"),
+    key(
+        "limits.concurrency",
+        Form::Whole { least: 1, most: 4_096 },
+        "most requests under way; fewer while the server refuses",
+    ),
+    key("limits.requests_per_minute", PER_MINUTE, "requests of a minute, by all conversations together"),
+    key("limits.tokens_per_minute", PER_MINUTE, "tokens of a minute, of prompts and replies"),
     parameter("parameters.temperature", parameters::TEMPERATURE),
     parameter("parameters.top_p", parameters::TOP_P),
     parameter("parameters.top_k", parameters::TOP_K),

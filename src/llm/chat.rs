@@ -239,13 +239,20 @@ pub struct Attempt {
     pub status: Option<u16>,
     /// `timeout`, `connect`, `body`, …, where it failed.
     pub error: Option<String>,
-    /// Since the first attempt of the call began.
+    /// Since the call began.
     pub started_ms: u64,
     /// How long it took.
     pub duration_ms: u64,
+    /// How long it waited before, since others were under way or the limits of a minute were reached. No part of the above.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub waited_ms: u64,
     /// How long until the first piece of a streamed reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_token_ms: Option<u64>,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// What came back.

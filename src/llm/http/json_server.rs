@@ -81,6 +81,7 @@ impl JsonServer {
             max_retries: MAX_RETRIES,
             backoff_secs: settings.backoff_secs,
             max_reply_bytes: MAX_ANSWER_BYTES,
+            pace: None,
         };
         Ok(Self { url, authorization, policy: Arc::new(policy) })
     }

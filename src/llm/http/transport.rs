@@ -14,6 +14,7 @@ use super::{
     failure::{Class, Failure},
     json::lenient_json,
     key::ApiKey,
+    pace::{Pace, Taken},
     retry::{Backoff, MAX_WAIT, asked_wait},
     url::is_loopback,
 };
@@ -37,6 +38,17 @@ pub struct Policy {
     pub backoff_secs: f64,
     /// Largest answer that is read.
     pub max_reply_bytes: usize,
+    /// Lets requests pass as fast as the server takes them; without one they go at once.
+    pub pace: Option<Arc<Pace>>,
+}
+
+/// What a request costs in tokens.
+#[derive(Clone, Copy)]
+pub struct Cost {
+    /// At most, before it is sent.
+    pub most: u64,
+    /// In truth, as the answer says.
+    pub said: fn(&Value) -> Option<u64>,
 }
 
 impl Policy {
@@ -68,6 +80,7 @@ pub struct Call {
     check: Box<Check>,
     /// What puts a stream together, where one is asked for.
     assembly: Option<NewAssembly>,
+    cost: Cost,
     attempts: Mutex<Vec<Attempt>>,
 }
 
@@ -79,7 +92,20 @@ impl Call {
         seed: u64,
         check: impl Fn(u16, &Value) -> Result<(), Failure> + Send + Sync + 'static,
     ) -> Self {
-        Self { policy, seed, check: Box::new(check), assembly: None, attempts: Mutex::new(Vec::new()) }
+        Self {
+            policy,
+            seed,
+            check: Box::new(check),
+            assembly: None,
+            cost: Cost { most: 0, said: |_| None },
+            attempts: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// The same for requests that cost tokens.
+    #[must_use]
+    pub fn costing(self, cost: Cost) -> Self {
+        Self { cost, ..self }
     }
 
     /// The same for requests that ask for a stream, which `assembly` puts together.
@@ -101,11 +127,18 @@ impl Call {
     ) -> Result<Value, Failure> {
         let policy = &self.policy;
         let begin = Instant::now();
-        let deadline = begin + policy.total;
+        let mut deadline = begin + policy.total;
         let mut backoff = Backoff::new(policy.backoff_secs, self.seed);
         let mut retries = 0;
         loop {
+            let asked = Instant::now();
+            let slot = match &policy.pace {
+                Some(pace) => Some(pace.enter(self.cost.most).await),
+                None => None,
+            };
             let sent = Instant::now();
+            // Waiting for others is no work of this call.
+            deadline += sent - asked;
             let limit = policy.timeout.min(deadline.saturating_duration_since(sent));
             let first_piece = Arc::new(OnceLock::new());
             let result = match timeout(limit, self.send(build(), sent, first_piece.clone())).await {
@@ -115,7 +148,11 @@ impl Call {
                     Err((Failure::transport("timeout", Class::Retry, message), None))
                 }
             };
-            self.record(begin, sent, first_piece.get().copied(), &result);
+            self.record(begin, (asked, sent), first_piece.get().copied(), &result);
+            if let Some(slot) = slot {
+                let tokens = result.as_ref().ok().and_then(|(_, body)| (self.cost.said)(body));
+                slot.finish(taken(&result), tokens);
+            }
             let failure = match result {
                 Ok((_, body)) => return Ok(body),
                 Err((failure, _)) => failure,
@@ -221,7 +258,7 @@ impl Call {
     fn record(
         &self,
         begin: Instant,
-        sent: Instant,
+        (asked, sent): (Instant, Instant),
         first_piece: Option<Instant>,
         result: &Result<(u16, Value), (Failure, Option<u16>)>,
     ) {
@@ -234,9 +271,20 @@ impl Call {
             error,
             started_ms: milliseconds(sent - begin),
             duration_ms: milliseconds(sent.elapsed()),
+            waited_ms: milliseconds(sent - asked),
             first_token_ms: first_piece.map(|at| milliseconds(at - sent)),
         };
         self.attempts.lock().unwrap_or_else(PoisonError::into_inner).push(attempt);
+    }
+}
+
+/// What an attempt says of the server's load.
+fn taken(result: &Result<(u16, Value), (Failure, Option<u16>)>) -> Taken {
+    match result {
+        Ok(_) => Taken::Well,
+        Err((Failure { status: Some(429 | 503 | 529), .. }, _)) => Taken::Overloaded,
+        Err((failure, _)) if failure.kind == "timeout" => Taken::Overloaded,
+        Err(_) => Taken::Otherwise,
     }
 }
 

@@ -11,15 +11,15 @@ use tower::service_fn;
 use super::{
     assembly::Chunks,
     dialect::Dialect,
-    reply::{Completion, error_inside, model_ids},
-    request::body,
+    reply::{Completion, error_inside, model_ids, usage},
+    request::{body, most_tokens},
     settings::{OpenAiSettings, check_base_url},
 };
 use crate::{
     domain::shorten,
     llm::{
         Attempt, ChatModel, ChatReply, ChatRequest, ModelError, ModelInfo, Parameters, Purpose,
-        http::{Call, Class, Failure, Policy, Silence},
+        http::{Call, Class, Cost, Failure, Pace, Policy, Silence},
     },
 };
 
@@ -75,6 +75,7 @@ impl OpenAi {
             max_retries: settings.max_retries,
             backoff_secs: settings.backoff_secs,
             max_reply_bytes: MAX_REPLY_BYTES,
+            pace: Some(Arc::new(Pace::new(settings.pace))),
         };
         let info = ModelInfo {
             name: settings.name.clone(),
@@ -133,6 +134,13 @@ impl OpenAi {
         let call = Call::new(self.policy.clone(), request.seed, |status, value| {
             error_inside(status, value)?;
             Completion::read(value).map(drop)
+        });
+        let call = call.costing(Cost {
+            most: most_tokens(&self.settings, request, &self.dialect),
+            said: |reply| {
+                let usage = usage(reply.get("usage")?);
+                Some(usage.input_tokens?.saturating_add(usage.output_tokens?))
+            },
         });
         let call = Arc::new(if self.settings.stream { call.streaming(|| Box::<Chunks>::default()) } else { call });
         let client = self.client(&call);

@@ -107,7 +107,7 @@ fn content(value: &Value) -> String {
 }
 
 /// Unknown stays unknown: a missing or impossible number is never 0.
-fn usage(value: &Value) -> Usage {
+pub fn usage(value: &Value) -> Usage {
     let tokens = |keys: [&str; 2]| {
         let number = keys.iter().find_map(|key| value.get(key))?;
         number.as_u64().or_else(|| number.as_f64().and_then(whole))

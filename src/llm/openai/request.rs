@@ -1,7 +1,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{Api, OpenAiSettings, dialect::Dialect};
-use crate::llm::{ChatRequest, Parameters};
+use crate::llm::{ChatRequest, Parameters, estimated_tokens};
 
 /// Fields of a request that are ours, and what sets each.
 const OWN_FIELDS: &[(&str, &str)] = &[
@@ -97,4 +97,12 @@ fn sampling(settings: &OpenAiSettings, request: &ChatRequest, dialect: &Dialect,
 /// Whether a request carries a limit of the reply.
 pub fn has_limit(settings: &OpenAiSettings, request: &ChatRequest) -> bool {
     request.parameters.max_output_tokens.or(settings.parameters.max_output_tokens).is_some()
+}
+
+/// The most tokens that a request can cost, with a token taken for 4 bytes of the prompt.
+pub fn most_tokens(settings: &OpenAiSettings, request: &ChatRequest, dialect: &Dialect) -> u64 {
+    let prompt: usize = request.messages.iter().map(|message| estimated_tokens(&message.content)).sum();
+    let longest = request.parameters.max_output_tokens.or(settings.parameters.max_output_tokens).unwrap_or(0);
+    let replies = u64::from(longest) * u64::from(dialect.choices(request));
+    u64::try_from(prompt).unwrap_or(u64::MAX).saturating_add(replies)
 }

@@ -4,7 +4,7 @@ use url::Url;
 use super::PromptTemplate;
 use crate::llm::{
     Parameters,
-    http::{ApiKey, check_url},
+    http::{ApiKey, PaceLimits, check_url},
 };
 
 /// Which call a model is asked with.
@@ -57,6 +57,8 @@ pub struct OpenAiSettings {
     pub max_retries: u32,
     /// Wait before the first retry, in seconds; it doubles with each, up to 30 s. A wait that the server names goes before.
     pub backoff_secs: f64,
+    /// How fast the server may be asked, by all conversations together.
+    pub pace: PaceLimits,
     /// The field that carries the limit of the reply: `max_tokens`, or `max_completion_tokens` for newer servers.
     pub max_tokens_field: String,
     /// Sampling parameters where a request has none of its own.
@@ -82,6 +84,7 @@ impl OpenAiSettings {
             total_secs: 900.0,
             max_retries: 4,
             backoff_secs: 0.5,
+            pace: PaceLimits { concurrency: 64, requests_per_minute: None, tokens_per_minute: None },
             max_tokens_field: "max_tokens".to_owned(),
             parameters: Parameters::default(),
             extra: Map::new(),

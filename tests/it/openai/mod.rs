@@ -5,6 +5,7 @@ mod connecting;
 mod faults;
 mod matrix;
 mod model_files;
+mod pacing;
 mod replies;
 pub(crate) mod server;
 mod streams;

@@ -6,6 +6,7 @@ use rolecall::{
     config::{MODEL_KEYS, load_model},
     llm::{
         Parameters, SeedRule, Temperature,
+        http::PaceLimits,
         openai::{Api, ApiKey, OpenAiSettings, PromptTemplate},
     },
 };
@@ -44,7 +45,7 @@ fn a05_every_key_of_the_file_reaches_the_settings() {
         api = "completions"
         prompt_template = "{{ messages[0].content }}"
         stream = true
-        limits = { timeout_secs = 1, total_secs = 2.5, max_retries = 3, backoff_secs = 0.25, connect_secs = 4, first_token_secs = 5, idle_secs = 6 }
+        limits = { timeout_secs = 1, total_secs = 2.5, max_retries = 3, backoff_secs = 0.25, connect_secs = 4, first_token_secs = 5, idle_secs = 6, concurrency = 7, requests_per_minute = 8, tokens_per_minute = 9 }
         extra = { guided = 40, nested = { a = [1, 2.5, true] } }
         [parameters]
         temperature = [0, 0.5]
@@ -68,6 +69,8 @@ fn a05_every_key_of_the_file_reaches_the_settings() {
     assert_eq!((settings.model.as_deref(), settings.base_url.as_str()), (Some("m $HOME"), "https://h/v1"));
     assert_eq!((settings.timeout_secs, settings.total_secs, settings.backoff_secs), (1.0, 2.5, 0.25));
     assert_eq!((settings.connect_secs, settings.first_token_secs, settings.idle_secs), (4.0, 5.0, 6.0));
+    let pace = PaceLimits { concurrency: 7, requests_per_minute: Some(8), tokens_per_minute: Some(9) };
+    assert_eq!(settings.pace, pace);
     let template = PromptTemplate::parse("{{ messages[0].content }}").unwrap();
     assert_eq!((&settings.api, settings.stream), (&Api::Completions(template), true));
     assert_eq!((settings.max_retries, settings.max_tokens_field.as_str()), (3, "max_completion_tokens"));
