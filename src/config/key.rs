@@ -10,6 +10,8 @@ use crate::llm::{STOP_FORM, may_cut_a_word};
 pub enum Form {
     /// A string that is not empty.
     Text,
+    /// A string that is not empty, or an array of at least one.
+    TextOrTexts,
     /// An array of strings that no server can cut a word with.
     Stops,
     /// An array of whole numbers from 1 to `most`.
@@ -62,7 +64,7 @@ impl Form {
 
     /// Whether the value is an array whose elements are looked at one by one.
     fn is_list(self) -> bool {
-        matches!(self, Self::Stops | Self::Wholes { .. } | Self::NumberOrNumbers)
+        matches!(self, Self::TextOrTexts | Self::Stops | Self::Wholes { .. } | Self::NumberOrNumbers)
     }
 
     /// Whether `value` is of this form.
@@ -71,6 +73,10 @@ impl Form {
         let number = |least, most| value.as_f64().is_some_and(|number| (least..=most).contains(&number));
         match self {
             Self::Text => value.as_str().is_some_and(|text| !text.trim().is_empty()),
+            Self::TextOrTexts => match value.as_array() {
+                Some(items) => !items.is_empty() && items.iter().all(|item| Self::Text.accepts(item)),
+                None => Self::Text.accepts(value),
+            },
             Self::Stops => value.as_array().is_some_and(|items| items.iter().all(is_stop)),
             Self::Wholes { most } => value.as_array().is_some_and(|items| {
                 items.iter().all(|item| item.as_u64().is_some_and(|number| (1..=most).contains(&number)))
@@ -96,6 +102,7 @@ impl Form {
         };
         match self {
             Self::Text => "a string that is not empty".to_owned(),
+            Self::TextOrTexts => "a string that is not empty, or an array of them".to_owned(),
             Self::Stops => format!("an array, each element {STOP_FORM}"),
             Self::Wholes { .. } => "an array of whole numbers from 1".to_owned(),
             Self::Whole { least, most } => whole(least, most),

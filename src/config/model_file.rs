@@ -141,7 +141,9 @@ impl ModelFile {
 
     /// What the file means. Mistakes are added; where a value is wrong its default stands in.
     fn settings(&mut self, name: &str, variable: &dyn Fn(&str) -> Option<String>) -> OpenAiSettings {
-        let mut settings = OpenAiSettings::new(name, self.base_url());
+        let mut urls = self.base_urls().into_iter();
+        let mut settings = OpenAiSettings::new(name, urls.next().unwrap_or_default());
+        settings.replicas = urls.collect();
         settings.model = self.text("model");
         settings.api_key = self.api_key(variable);
         settings.api = self.api();
@@ -213,13 +215,22 @@ impl ModelFile {
         }
     }
 
-    fn base_url(&mut self) -> String {
-        let Some(written) = self.values.get("base_url").cloned() else { return String::new() };
-        let url = written.value.as_str().unwrap_or_default();
-        if let Err(message) = check_base_url(url) {
-            self.complain(&written.place, message, None);
+    /// The servers, each once.
+    fn base_urls(&mut self) -> Vec<String> {
+        let Some(written) = self.values.get("base_url").cloned() else { return Vec::new() };
+        let one = std::slice::from_ref(&written.value);
+        let all = written.value.as_array().map_or(one, Vec::as_slice).iter().filter_map(Value::as_str);
+        let mut urls: Vec<String> = Vec::new();
+        for url in all {
+            if let Err(message) = check_base_url(url) {
+                self.complain(&written.place, message, None);
+            }
+            if urls.iter().any(|other| other == url) {
+                self.complain(&written.place, format!("`base_url` names {} twice", quoted(url)), None);
+            }
+            urls.push(url.to_owned());
         }
-        url.to_owned()
+        urls
     }
 
     fn api_key(&mut self, variable: &dyn Fn(&str) -> Option<String>) -> ApiKey {

@@ -16,7 +16,11 @@ const fn parameter(path: &'static str, key: Key) -> Key {
 /// The keys of a model file, but for `[extra]`, which is open. docs/models.md is tested against them.
 pub const MODEL_KEYS: &[Key] = &[
     key("kind", Form::Choice(&["openai"]), "`openai` is every OpenAI-compatible server"),
-    key("base_url", Form::Text, "where the interface begins, up to `/v1`"),
+    key(
+        "base_url",
+        Form::TextOrTexts,
+        "where the interface begins, up to `/v1`; an array names servers of the same model",
+    ),
     key("model", Form::Text, "the model id; the only one that the server lists where absent"),
     key("api_key_env", Form::Text, "the environment variable that holds the key, never the key itself"),
     key("max_tokens_field", Form::Text, "`max_tokens`, or `max_completion_tokens` for servers that refuse it"),

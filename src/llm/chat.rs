@@ -243,6 +243,9 @@ pub struct Attempt {
     pub started_ms: u64,
     /// How long it took.
     pub duration_ms: u64,
+    /// Host and port of the server, where several serve the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
     /// How long it waited before, since others were under way or the limits of a minute were reached. No part of the above.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub waited_ms: u64,

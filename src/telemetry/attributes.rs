@@ -132,6 +132,8 @@ pub const ORDINAL: &str = "rolecall.ordinal";
 pub const FINISH: &str = "rolecall.finish";
 pub const ATTEMPTS: &str = "rolecall.attempts";
 pub const DURATION_MS: &str = "rolecall.duration_ms";
+/// Host and port of the server that a request went to, where several serve the model.
+pub const SERVER: &str = "rolecall.server";
 pub const WAITED_MS: &str = "rolecall.waited_ms";
 /// The event of one request on the wire.
 pub const REQUEST_EVENT: &str = "rolecall.request";

@@ -9,6 +9,7 @@ use url::Url;
 
 use super::{
     body::Silence,
+    endpoints::{Endpoint, Endpoints},
     failure::{Class, Failure},
     key::ApiKey,
     transport::{Call, Policy},
@@ -41,6 +42,7 @@ pub struct JsonServerSettings {
 /// A server that takes a JSON object by HTTP POST and answers with one.
 pub struct JsonServer {
     url: Url,
+    http: reqwest::Client,
     authorization: Option<HeaderValue>,
     policy: Arc<Policy>,
 }
@@ -72,8 +74,9 @@ impl JsonServer {
                 Some(header)
             }
         };
+        let http = Policy::client(&url, settings.timeout.min(CONNECT_TIMEOUT))?;
         let policy = Policy {
-            http: Policy::client(&url, settings.timeout.min(CONNECT_TIMEOUT))?,
+            endpoints: Arc::new(Endpoints::new(vec![Endpoint { url: url.clone(), http: http.clone() }])),
             api_key: settings.token.clone(),
             timeout: settings.timeout,
             silence: Silence { first: settings.timeout, between: settings.timeout },
@@ -83,7 +86,7 @@ impl JsonServer {
             max_reply_bytes: MAX_ANSWER_BYTES,
             pace: None,
         };
-        Ok(Self { url, authorization, policy: Arc::new(policy) })
+        Ok(Self { url, http, authorization, policy: Arc::new(policy) })
     }
 
     /// Host of the server.
@@ -108,7 +111,7 @@ impl JsonServer {
     }
 
     fn request(&self, body: &Value) -> Result<Request, String> {
-        let mut post = self.policy.http.post(self.url.clone()).header(CONTENT_TYPE, "application/json");
+        let mut post = self.http.post(self.url.clone()).header(CONTENT_TYPE, "application/json");
         if let Some(authorization) = &self.authorization {
             post = post.header(AUTHORIZATION, authorization.clone());
         }

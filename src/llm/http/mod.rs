@@ -5,6 +5,7 @@
 //! takes one back.
 
 mod body;
+mod endpoints;
 mod events;
 mod failure;
 mod json;
@@ -17,6 +18,7 @@ mod url;
 mod window;
 
 pub(super) use body::Silence;
+pub(super) use endpoints::{Endpoint, Endpoints};
 pub(super) use events::{Assembly, Event};
 pub(super) use failure::{Class, Failure};
 pub(super) use json::lenient_json;

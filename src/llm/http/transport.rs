@@ -10,6 +10,7 @@ use url::Url;
 
 use super::{
     body::{Broken, Silence, is_stream, reassembled, streamed, whole},
+    endpoints::{Endpoint, Endpoints},
     events::Assembly,
     failure::{Class, Failure},
     json::lenient_json,
@@ -20,10 +21,11 @@ use super::{
 };
 use crate::{domain::shorten, llm::Attempt};
 
-/// What every call to one server has in common.
+/// What every call to the servers of one model has in common.
+#[derive(Clone)]
 pub struct Policy {
-    /// The HTTP client: no proxy before this machine, no redirects.
-    pub http: reqwest::Client,
+    /// Where requests go.
+    pub endpoints: Arc<Endpoints>,
     /// For the header, and masked in what servers say.
     pub api_key: ApiKey,
     /// Limit of one request.
@@ -52,7 +54,8 @@ pub struct Cost {
 }
 
 impl Policy {
-    /// The HTTP client for a server at `url`, which must be connected with within `connect`.
+    /// The HTTP client for a server at `url`, which must be connected with within `connect`: no proxy before this machine, no
+    /// redirects.
     pub fn client(url: &Url, connect: Duration) -> Result<reqwest::Client, String> {
         let http = reqwest::Client::builder()
             .connect_timeout(connect)
@@ -77,6 +80,8 @@ pub struct Call {
     policy: Arc<Policy>,
     /// Seed of the jitter.
     seed: u64,
+    /// Who asks: it stays with one server.
+    key: u64,
     check: Box<Check>,
     /// What puts a stream together, where one is asked for.
     assembly: Option<NewAssembly>,
@@ -95,11 +100,18 @@ impl Call {
         Self {
             policy,
             seed,
+            key: 0,
             check: Box::new(check),
             assembly: None,
             cost: Cost { most: 0, said: |_| None },
             attempts: Mutex::new(Vec::new()),
         }
+    }
+
+    /// The same by one who stays with one server.
+    #[must_use]
+    pub fn by(self, key: u64) -> Self {
+        Self { key, ..self }
     }
 
     /// The same for requests that cost tokens.
@@ -141,14 +153,16 @@ impl Call {
             deadline += sent - asked;
             let limit = policy.timeout.min(deadline.saturating_duration_since(sent));
             let first_piece = Arc::new(OnceLock::new());
-            let result = match timeout(limit, self.send(build(), sent, first_piece.clone())).await {
+            let endpoint = policy.endpoints.pick(self.key);
+            let result = match timeout(limit, self.send(build(), endpoint, (sent, first_piece.clone()))).await {
                 Ok(result) => result,
                 Err(_) => {
                     let message = format!("no complete reply within {:.1} s", limit.as_secs_f64());
                     Err((Failure::transport("timeout", Class::Retry, message), None))
                 }
             };
-            self.record(begin, (asked, sent), first_piece.get().copied(), &result);
+            policy.endpoints.note(endpoint, result.as_ref().err().map(|(failure, _)| failure));
+            self.record(begin, (asked, sent), endpoint, first_piece.get().copied(), &result);
             if let Some(slot) = slot {
                 let tokens = result.as_ref().ok().and_then(|(_, body)| (self.cost.said)(body));
                 slot.finish(taken(&result), tokens);
@@ -176,8 +190,8 @@ impl Call {
     async fn send(
         &self,
         request: impl Future<Output = Result<Request, String>>,
-        sent: Instant,
-        first_piece: Arc<OnceLock<Instant>>,
+        endpoint: usize,
+        (sent, first_piece): (Instant, Arc<OnceLock<Instant>>),
     ) -> Result<(u16, Value), (Failure, Option<u16>)> {
         let mut request = request
             .await
@@ -185,7 +199,12 @@ impl Call {
         if self.policy.api_key.reveal().is_empty() {
             request.headers_mut().remove(AUTHORIZATION);
         }
-        let response = self.policy.http.execute(request).await.map_err(|error| (self.broken(error), None))?;
+        let endpoints = &self.policy.endpoints;
+        endpoints.direct(&mut request, endpoint);
+        let Some(server) = endpoints.get(endpoint) else {
+            return Err((Failure::transport("request", Class::Final, "there is no server to ask"), None));
+        };
+        let response = server.http.execute(request).await.map_err(|error| (self.broken(error), None))?;
         let status = response.status().as_u16();
         let wait = asked_wait(response.headers(), SystemTime::now());
         let most = self.policy.max_reply_bytes;
@@ -259,6 +278,7 @@ impl Call {
         &self,
         begin: Instant,
         (asked, sent): (Instant, Instant),
+        endpoint: usize,
         first_piece: Option<Instant>,
         result: &Result<(u16, Value), (Failure, Option<u16>)>,
     ) {
@@ -272,6 +292,12 @@ impl Call {
             started_ms: milliseconds(sent - begin),
             duration_ms: milliseconds(sent.elapsed()),
             waited_ms: milliseconds(sent - asked),
+            server: self
+                .policy
+                .endpoints
+                .get(endpoint)
+                .filter(|_| self.policy.endpoints.are_several())
+                .map(Endpoint::name),
             first_token_ms: first_piece.map(|at| milliseconds(at - sent)),
         };
         self.attempts.lock().unwrap_or_else(PoisonError::into_inner).push(attempt);

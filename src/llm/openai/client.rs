@@ -6,7 +6,9 @@ use async_openai::{
 use futures_util::future::BoxFuture;
 use reqwest::header::HeaderValue;
 use serde_json::Value;
+use tokio::time::{Instant, sleep};
 use tower::service_fn;
+use url::Url;
 
 use super::{
     assembly::Chunks,
@@ -19,18 +21,23 @@ use crate::{
     domain::shorten,
     llm::{
         Attempt, ChatModel, ChatReply, ChatRequest, ModelError, ModelInfo, Parameters, Purpose,
-        http::{Call, Class, Cost, Failure, Pace, Policy, Silence},
+        http::{Call, Class, Cost, Endpoint, Endpoints, Failure, Pace, Policy, Silence},
     },
 };
 
 /// Largest reply that is read, in bytes.
 const MAX_REPLY_BYTES: usize = 10 << 20;
 
+/// How often a server that loads is asked whether it is done.
+const LOADING_POLL: Duration = Duration::from_millis(500);
+
 /// A model behind an OpenAI-compatible server.
 pub struct OpenAi {
     settings: OpenAiSettings,
     info: ModelInfo,
     config: OpenAIConfig,
+    /// Makes requests; those of the endpoints send them.
+    http: reqwest::Client,
     policy: Arc<Policy>,
     dialect: Dialect,
 }
@@ -66,8 +73,16 @@ impl OpenAi {
             .with_api_key(key)
             .with_org_id("")
             .with_project_id("");
+        let wait = seconds("wait_secs", settings.wait_secs)?;
+        let mut urls = vec![url.clone()];
+        for replica in &settings.replicas {
+            urls.push(check_base_url(replica).map_err(wrong)?);
+        }
+        let endpoint = |url: Url| Ok(Endpoint { http: Policy::client(&url, connect)?, url });
+        let endpoints = urls.into_iter().map(endpoint).collect::<Result<Vec<_>, String>>().map_err(wrong)?;
+        let http = Policy::client(&url, connect).map_err(wrong)?;
         let policy = Policy {
-            http: Policy::client(&url, connect).map_err(wrong)?,
+            endpoints: Arc::new(Endpoints::new(endpoints)),
             api_key: settings.api_key.clone(),
             timeout,
             silence,
@@ -84,7 +99,10 @@ impl OpenAi {
             server_address: url.host_str().map(str::to_owned),
             server_port: url.port_or_known_default(),
         };
-        let mut model = Self { settings, info, config, policy: Arc::new(policy), dialect: Dialect::default() };
+        let mut model = Self { settings, info, config, http, policy: Arc::new(policy), dialect: Dialect::default() };
+        if !wait.is_zero() {
+            model.wait_while_loading(wait).await;
+        }
         let mut warnings = Vec::new();
         if model.info.model.is_empty() {
             let (id, warning) = model.find_model().await?;
@@ -92,6 +110,24 @@ impl OpenAi {
             warnings.extend(warning);
         }
         Ok((model, warnings))
+    }
+
+    /// Waits while a server loads: while it answers 503 or nobody listens, and no longer than `wait`.
+    async fn wait_while_loading(&self, wait: Duration) {
+        let until = Instant::now() + wait;
+        let once = Arc::new(Policy { max_retries: 0, ..(*self.policy).clone() });
+        loop {
+            let call = Arc::new(Call::new(once.clone(), 0, |_, _| Ok(())));
+            let listed: Result<Value, OpenAIError> = self.client(&call).models().list_byot().await;
+            let is_loading = listed.is_err_and(|error| {
+                let failure = self.failure(error);
+                failure.status == Some(503) || matches!(failure.kind, "connect" | "send")
+            });
+            if !is_loading || Instant::now() + LOADING_POLL >= until {
+                return;
+            }
+            sleep(LOADING_POLL).await;
+        }
     }
 
     /// The only model that the server lists, else `default` and why.
@@ -126,7 +162,7 @@ impl OpenAi {
                 }
             }
         });
-        Client::build(self.policy.http.clone(), self.config.clone()).with_http_service(service)
+        Client::build(self.http.clone(), self.config.clone()).with_http_service(service)
     }
 
     /// One call in the server's dialect as far as it is known; its attempts are added to `attempts`.
@@ -135,7 +171,7 @@ impl OpenAi {
             error_inside(status, value)?;
             Completion::read(value).map(drop)
         });
-        let call = call.costing(Cost {
+        let call = call.by(asker(request)).costing(Cost {
             most: most_tokens(&self.settings, request, &self.dialect),
             said: |reply| {
                 let usage = usage(reply.get("usage")?);
@@ -170,6 +206,14 @@ impl OpenAi {
             error => Failure::transport("library", Class::Final, self.settings.api_key.mask(&error.to_string())),
         }
     }
+}
+
+/// Who asks: the conversation, by the trace that its calls are in; a call without one is alone.
+fn asker(request: &ChatRequest) -> u64 {
+    let trace = request.traceparent.as_deref().and_then(|parent| parent.split('-').nth(1));
+    // The end of the id: versions of UUIDs stand in the beginning.
+    let digits = trace.and_then(|trace| trace.get(trace.len().checked_sub(16)?..));
+    digits.and_then(|digits| u64::from_str_radix(digits, 16).ok()).unwrap_or(request.seed)
 }
 
 impl fmt::Debug for OpenAi {

@@ -35,6 +35,10 @@ pub struct OpenAiSettings {
     pub name: String,
     /// Where the interface begins: `https://api.openai.com/v1`. See [`check_base_url`].
     pub base_url: String,
+    /// Further servers of the same model, with the same key. A conversation stays with one of all of them.
+    pub replicas: Vec<String>,
+    /// How long to wait at the beginning while servers load, in seconds: while they answer 503 or nobody listens.
+    pub wait_secs: f64,
     /// The key; empty for servers that want none.
     pub api_key: ApiKey,
     /// The model id; `None` asks the server for the only one that it has.
@@ -73,6 +77,8 @@ impl OpenAiSettings {
         Self {
             name: name.into(),
             base_url: base_url.into(),
+            replicas: Vec::new(),
+            wait_secs: 0.0,
             api_key: ApiKey::default(),
             model: None,
             api: Api::Chat,

@@ -6,6 +6,7 @@ mod faults;
 mod matrix;
 mod model_files;
 mod pacing;
+mod replicas;
 mod replies;
 pub(crate) mod server;
 mod streams;

@@ -107,6 +107,8 @@ fn mistakes_of_a_model_file_have_a_place() {
         "kind = \"openai\"\nbase_url = \"http://h/v1\"\nmax_tokens_field = \"max_new\"\n[parameters]\ntemperature = [1, -1]\n\
          repetition_penalty = 0\nmin_output_tokens = 9\nmax_output_tokens = 8\nseed = \"none at all\"\nlogprobs = 5\n\
          [extra]\nprompt = 1\nmax_new = 1\ntop_k = 40\nmin_tokens = 3\nfree = 1\n",
+        "kind = \"openai\"\nbase_url = []\n",
+        "kind = \"openai\"\nbase_url = [\"http://h/v1\", \"http://i\", \"http://h/v1\"]\n",
         "kind = \"openai\"\nbase_url = \"http://h/v1/completions\"\nprompt_template = \"x\"\n[limits]\nidle_secs = 3\n",
         "kind = \"openai\"\nbase_url = \"http://h/v1\"\napi = \"completions\"\nprompt_template = \"{{ prompt }}\"\n",
     ]
@@ -126,4 +128,10 @@ fn the_document_names_every_key() {
         let name = key.path.rsplit('.').next().unwrap();
         assert!(manual.contains(&format!("`{name}`")), "docs/models.md says nothing of `{}`", key.path);
     }
+}
+
+#[test]
+fn several_servers_may_serve_one_model() {
+    let settings = load("kind = \"openai\"\nbase_url = [\"http://a/v1\", \"http://b/v1\"]\n").unwrap();
+    assert_eq!((settings.base_url.as_str(), settings.replicas), ("http://a/v1", vec!["http://b/v1".to_owned()]));
 }
