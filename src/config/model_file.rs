@@ -10,7 +10,7 @@ use super::{
 };
 use crate::llm::{
     Capabilities, capabilities,
-    openai::{Api, ApiKey, OpenAiSettings, PromptTemplate, check_base_url, set_by},
+    openai::{Api, ApiKey, OpenAiSettings, PromptTemplate, SystemRole, check_base_url, set_by},
 };
 
 const MODEL: FileKind = FileKind { noun: "model", folder: "models", extension: ".toml" };
@@ -147,6 +147,11 @@ impl ModelFile {
         settings.model = self.text("model");
         settings.api_key = self.api_key(variable);
         settings.api = self.api();
+        settings.system = match self.text("system").as_deref() {
+            Some("merge") => SystemRole::Merge,
+            _ => SystemRole::Own,
+        };
+        self.refuse_without("api = \"chat\"", settings.api == Api::Chat, &["system"]);
         settings.stream = self.values.get("stream").is_some_and(|located| located.value == true);
         self.refuse_without("stream", settings.stream, &["limits.first_token_secs", "limits.idle_secs"]);
         let limits = &mut settings;

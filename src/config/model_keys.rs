@@ -26,6 +26,11 @@ pub const MODEL_KEYS: &[Key] = &[
     key("max_tokens_field", Form::Text, "`max_tokens`, or `max_completion_tokens` for servers that refuse it"),
     key("api", Form::Choice(&["chat", "completions"]), "chat completions, or completions of one text"),
     key("prompt_template", Form::Text, "for `completions`: a minijinja template over `messages` that makes one text"),
+    key(
+        "system",
+        Form::Choice(&["own", "merge"]),
+        "whether standing instructions are a message of their own, or the beginning of the user's",
+    ),
     key("stream", Form::Flag, "whether replies are asked for piece by piece"),
     key("limits.connect_secs", DAY_SECS, "connecting"),
     key("limits.first_token_secs", DAY_SECS, "the first piece of a streamed reply, from sending on"),

@@ -243,6 +243,10 @@ pub struct Attempt {
     pub started_ms: u64,
     /// How long it took.
     pub duration_ms: u64,
+    /// What was said otherwise than asked, since the server was found not to understand it: `one choice`, `no temperature`,
+    /// the other name of a limit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub adapted: Vec<String>,
     /// Host and port of the server, where several serve the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,

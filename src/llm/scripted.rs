@@ -197,6 +197,7 @@ impl ChatModel for Scripted {
                         error: None,
                         started_ms: 0,
                         duration_ms: 0,
+                        adapted: Vec::new(),
                         server: None,
                         waited_ms: 0,
                         first_token_ms: None,

@@ -132,6 +132,8 @@ pub const ORDINAL: &str = "rolecall.ordinal";
 pub const FINISH: &str = "rolecall.finish";
 pub const ATTEMPTS: &str = "rolecall.attempts";
 pub const DURATION_MS: &str = "rolecall.duration_ms";
+/// What a request said otherwise than asked, since its server does not understand it.
+pub const ADAPTED: &str = "rolecall.adapted";
 /// Host and port of the server that a request went to, where several serve the model.
 pub const SERVER: &str = "rolecall.server";
 pub const WAITED_MS: &str = "rolecall.waited_ms";

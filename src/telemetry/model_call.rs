@@ -91,6 +91,7 @@ pub fn request_attributes(request: &Attempt) -> Attributes {
         .with(name::HTTP_STATUS, request.status.map(u32::from))
         .with(name::ERROR_TYPE, request.error.as_deref())
         .with(name::DURATION_MS, request.duration_ms)
+        .with(name::ADAPTED, (!request.adapted.is_empty()).then(|| request.adapted.clone()))
         .with(name::SERVER, request.server.as_deref())
         .with(name::WAITED_MS, (request.waited_ms > 0).then_some(request.waited_ms))
 }

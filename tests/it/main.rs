@@ -6,6 +6,7 @@ mod attacks;
 mod benchmarks;
 mod briefing;
 mod cases_agents;
+mod cases_models;
 mod checkers;
 mod cli;
 mod cli_hostile;

@@ -291,6 +291,7 @@ impl Call {
             error,
             started_ms: milliseconds(sent - begin),
             duration_ms: milliseconds(sent.elapsed()),
+            adapted: Vec::new(),
             waited_ms: milliseconds(sent - asked),
             server: self
                 .policy

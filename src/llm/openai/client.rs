@@ -180,6 +180,7 @@ impl OpenAi {
         });
         let call = Arc::new(if self.settings.stream { call.streaming(|| Box::<Chunks>::default()) } else { call });
         let client = self.client(&call);
+        let adapted = self.dialect.changes(request, &self.settings);
         let body = body(&self.settings, &self.info.model, request, &self.dialect)
             .map_err(|message| Failure::transport("prompt", Class::BadRequest, message))?;
         let mut chat = client.chat().path(self.settings.api.path()).map_err(|error| self.failure(error))?;
@@ -188,9 +189,11 @@ impl OpenAi {
         }
         let result: Result<Value, OpenAIError> = chat.create_byot(body).await;
         let earlier = attempts.last().map_or(0, |attempt| attempt.started_ms + attempt.duration_ms);
-        attempts.extend(
-            call.attempts().into_iter().map(|attempt| Attempt { started_ms: attempt.started_ms + earlier, ..attempt }),
-        );
+        attempts.extend(call.attempts().into_iter().map(|attempt| Attempt {
+            started_ms: attempt.started_ms + earlier,
+            adapted: adapted.clone(),
+            ..attempt
+        }));
         Completion::read(&result.map_err(|error| self.failure(error))?)
     }
 

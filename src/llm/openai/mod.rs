@@ -15,4 +15,4 @@ pub use super::http::ApiKey;
 pub use client::OpenAi;
 pub use prompt_text::PromptTemplate;
 pub use request::set_by;
-pub use settings::{Api, OpenAiSettings, check_base_url};
+pub use settings::{Api, OpenAiSettings, SystemRole, check_base_url};

@@ -1,7 +1,7 @@
 use serde_json::{Map, Value, json};
 
-use super::{Api, OpenAiSettings, dialect::Dialect};
-use crate::llm::{ChatRequest, Parameters, estimated_tokens};
+use super::{Api, OpenAiSettings, SystemRole, dialect::Dialect};
+use crate::llm::{ChatMessage, ChatRequest, ChatRole, Parameters, estimated_tokens};
 
 /// Fields of a request that are ours, and what sets each.
 const OWN_FIELDS: &[(&str, &str)] = &[
@@ -45,7 +45,8 @@ pub fn body(settings: &OpenAiSettings, model: &str, request: &ChatRequest, diale
     body.insert("model".to_owned(), json!(model));
     match &settings.api {
         Api::Chat => {
-            let messages = request.messages.iter();
+            let merged = (settings.system == SystemRole::Merge).then(|| merged(&request.messages));
+            let messages = merged.as_deref().unwrap_or(&request.messages).iter();
             let messages = messages.map(|message| json!({"role": message.role.name(), "content": message.content}));
             body.insert("messages".to_owned(), messages.collect());
         }
@@ -75,7 +76,14 @@ fn sampling(settings: &OpenAiSettings, request: &ChatRequest, dialect: &Dialect,
     let fields = [
         // 63 bits: servers take the seed for a signed integer, and some read a negative one as "draw one".
         ("seed", parameters.sends_seed().then(|| json!(request.seed >> 1))),
-        ("temperature", parameters.temperature.as_ref().map(|temperature| json!(temperature.of(0)))),
+        (
+            "temperature",
+            parameters
+                .temperature
+                .as_ref()
+                .filter(|_| dialect.takes_temperature())
+                .map(|temperature| json!(temperature.of(0))),
+        ),
         ("top_p", top_p.map(Value::from)),
         ("top_k", top_k.map(Value::from)),
         ("min_p", min_p.map(Value::from)),
@@ -92,6 +100,20 @@ fn sampling(settings: &OpenAiSettings, request: &ChatRequest, dialect: &Dialect,
             body.insert(name.to_owned(), value);
         }
     }
+}
+
+/// The messages without a system role and without neighbours of one role: what the system says goes before the next message
+/// of the user, a blank line between them.
+fn merged(messages: &[ChatMessage]) -> Vec<ChatMessage> {
+    let mut merged: Vec<ChatMessage> = Vec::new();
+    for message in messages {
+        let role = if message.role == ChatRole::System { ChatRole::User } else { message.role };
+        match merged.last_mut().filter(|last| last.role == role) {
+            Some(last) => last.content = format!("{}\n\n{}", last.content.trim_end_matches('\n'), message.content),
+            None => merged.push(ChatMessage { role, content: message.content.clone() }),
+        }
+    }
+    merged
 }
 
 /// Whether a request carries a limit of the reply.

@@ -26,6 +26,16 @@ impl Api {
     }
 }
 
+/// What becomes of standing instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SystemRole {
+    /// A message of their own.
+    Own,
+    /// The beginning of the user's message, and neighbours of one role become one message: some chat templates refuse a system
+    /// role, or two messages of one role in a row.
+    Merge,
+}
+
 /// How to reach one model of one server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OpenAiSettings {
@@ -45,6 +55,8 @@ pub struct OpenAiSettings {
     pub model: Option<String>,
     /// Which call is made.
     pub api: Api,
+    /// What becomes of standing instructions.
+    pub system: SystemRole,
     /// Whether replies are asked for piece by piece.
     pub stream: bool,
     /// Limit of connecting, in seconds.
@@ -82,6 +94,7 @@ impl OpenAiSettings {
             api_key: ApiKey::default(),
             model: None,
             api: Api::Chat,
+            system: SystemRole::Own,
             stream: false,
             connect_secs: 10.0,
             timeout_secs: 300.0,

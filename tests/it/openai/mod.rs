@@ -37,7 +37,7 @@ fn settings(server: &Server) -> OpenAiSettings {
     }
 }
 
-fn request() -> ChatRequest {
+pub(crate) fn request() -> ChatRequest {
     let message = |role, content: &str| ChatMessage { role, content: content.to_owned() };
     ChatRequest {
         purpose: Purpose::Repair,

@@ -3,8 +3,8 @@
 use rolecall::{
     domain::Usage,
     llm::{
-        ChatModel, ModelError, Parameters, SeedRule,
-        openai::{OpenAi, OpenAiSettings, set_by},
+        ChatMessage, ChatModel, ChatRole, ModelError, Parameters, SeedRule,
+        openai::{OpenAi, OpenAiSettings, SystemRole, set_by},
     },
 };
 use serde_json::json;
@@ -229,6 +229,48 @@ async fn probabilities_of_tokens_are_summed_up() {
         let logprobs_read = reply.choices[0].logprobs.map(|logprobs| (logprobs.tokens, logprobs.sum));
         assert_eq!(logprobs_read, expected, "{logprobs}");
     }
+}
+
+#[tokio::test]
+async fn t16_no_temperature_is_learned_too_and_the_record_says_so() {
+    let refusal = |field: &str| {
+        answer(400, "", format!(r#"{{"error":{{"message":"Unsupported value: '{field}' does not support this."}}}}"#))
+    };
+    let server = Server::start(vec![refusal("max_tokens"), refusal("temperature"), answer(200, "", GOOD)]).await;
+    let (model, _) = OpenAi::connect(settings(&server)).await.unwrap();
+    let mut request = request();
+    request.parameters.max_output_tokens = Some(7);
+    request.parameters.temperature = Some(0.5.into());
+    let reply = model.chat(&request).await.unwrap();
+    let adapted: Vec<usize> = reply.attempts.iter().map(|attempt| attempt.adapted.len()).collect();
+    assert_eq!(adapted, [0, 1, 2], "{:?}", reply.attempts);
+    assert_eq!(reply.attempts[2].adapted, ["max_completion_tokens", "no temperature"]);
+    assert!(server.seen()[2].body.get("temperature").is_none());
+    request.parameters.temperature = None;
+    assert_eq!(model.chat(&request).await.unwrap().attempts[0].adapted, ["max_completion_tokens"]);
+}
+
+#[tokio::test]
+async fn t22_standing_instructions_may_begin_the_users_message() {
+    let server = Server::start(vec![answer(200, "", GOOD)]).await;
+    let merging = OpenAiSettings { system: SystemRole::Merge, ..settings(&server) };
+    let (model, _) = OpenAi::connect(merging).await.unwrap();
+    let mut request = request();
+    let message = |role, content: &str| ChatMessage { role, content: content.to_owned() };
+    request.messages.extend([
+        message(ChatRole::User, "And this."),
+        message(ChatRole::Assistant, "So."),
+        message(ChatRole::System, "Be brief."),
+    ]);
+    model.chat(&request).await.unwrap();
+    assert_eq!(
+        server.seen()[0].body["messages"],
+        json!([
+            {"role": "user", "content": "You repair.\n\nThis.\n\nAnd this."},
+            {"role": "assistant", "content": "So."},
+            {"role": "user", "content": "Be brief."},
+        ])
+    );
 }
 
 #[tokio::test]

@@ -234,6 +234,7 @@ pub fn call(turn: &TurnRecord, purpose: Purpose) -> CallRecord {
         error: error.map(str::to_owned),
         started_ms,
         duration_ms: 3,
+        adapted: Vec::new(),
         server: None,
         waited_ms: 0,
         first_token_ms: None,
