@@ -54,7 +54,8 @@ pub fn load_model(
         file.read(field, "");
     }
     if document.is_whole() {
-        file.require(&["kind", "base_url"], &Place::start_of(&source));
+        let url = if file.values.contains_key("base_url_env") { "base_url_env" } else { "base_url" };
+        file.require(&["kind", url], &Place::start_of(&source));
     }
     let settings = file.settings(reference, &variable);
     match Mistakes::collect(file.mistakes) {
@@ -141,7 +142,7 @@ impl ModelFile {
 
     /// What the file means. Mistakes are added; where a value is wrong its default stands in.
     fn settings(&mut self, name: &str, variable: &dyn Fn(&str) -> Option<String>) -> OpenAiSettings {
-        let mut urls = self.base_urls().into_iter();
+        let mut urls = self.base_urls(variable).into_iter();
         let mut settings = OpenAiSettings::new(name, urls.next().unwrap_or_default());
         settings.replicas = urls.collect();
         settings.model = self.text("model");
@@ -221,33 +222,53 @@ impl ModelFile {
     }
 
     /// The servers, each once.
-    fn base_urls(&mut self) -> Vec<String> {
-        let Some(written) = self.values.get("base_url").cloned() else { return Vec::new() };
-        let one = std::slice::from_ref(&written.value);
-        let all = written.value.as_array().map_or(one, Vec::as_slice).iter().filter_map(Value::as_str);
-        let mut urls: Vec<String> = Vec::new();
-        for url in all {
+    fn base_urls(&mut self, variable: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
+        let (written, named) = (self.values.get("base_url").cloned(), self.values.get("base_url_env").cloned());
+        let (all, place) = match (written, named) {
+            (Some(_), Some(named)) => {
+                self.complain(&named.place, "`base_url_env` has no use beside `base_url`".to_owned(), None);
+                return Vec::new();
+            }
+            (None, None) => return Vec::new(),
+            (Some(Located { value: Value::Array(urls), place }), None) => {
+                (urls.iter().filter_map(Value::as_str).map(str::to_owned).collect(), place)
+            }
+            (Some(Located { value, place }), None) => (vec![value.as_str().unwrap_or_default().to_owned()], place),
+            (None, Some(named)) => {
+                let urls = self.variable("base_url_env", &named, variable).unwrap_or_default();
+                let urls = urls.split(',').map(str::trim).filter(|url| !url.is_empty());
+                (urls.map(str::to_owned).collect(), named.place)
+            }
+        };
+        for (index, url) in all.iter().enumerate() {
             if let Err(message) = check_base_url(url) {
-                self.complain(&written.place, message, None);
+                self.complain(&place, message, None);
             }
-            if urls.iter().any(|other| other == url) {
-                self.complain(&written.place, format!("`base_url` names {} twice", quoted(url)), None);
+            if all.iter().take(index).any(|other| other == url) {
+                self.complain(&place, format!("`base_url` names {} twice", quoted(url)), None);
             }
-            urls.push(url.to_owned());
         }
-        urls
+        all
+    }
+
+    /// The value of the environment variable that a key names; an empty one counts as unset.
+    fn variable(
+        &mut self,
+        key: &str,
+        named: &Located<Value>,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Option<String> {
+        let name = named.value.as_str().unwrap_or_default().trim();
+        let value = variable(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
+        if value.is_none() {
+            let message = format!("`{key}` names the environment variable {name}, which is not set");
+            self.complain(&named.place, message, None);
+        }
+        value
     }
 
     fn api_key(&mut self, variable: &dyn Fn(&str) -> Option<String>) -> ApiKey {
         let Some(named) = self.values.get("api_key_env").cloned() else { return ApiKey::default() };
-        let name = named.value.as_str().unwrap_or_default().trim();
-        match variable(name).filter(|key| !key.trim().is_empty()) {
-            Some(key) => ApiKey::new(key.trim()),
-            None => {
-                let message = format!("`api_key_env` names the environment variable {name}, which is not set");
-                self.complain(&named.place, message, None);
-                ApiKey::default()
-            }
-        }
+        self.variable("api_key_env", &named, variable).map(ApiKey::new).unwrap_or_default()
     }
 }

@@ -21,6 +21,11 @@ pub const MODEL_KEYS: &[Key] = &[
         Form::TextOrTexts,
         "where the interface begins, up to `/v1`; an array names servers of the same model",
     ),
+    key(
+        "base_url_env",
+        Form::Text,
+        "in place of it, the environment variable that holds the URLs, with commas between them",
+    ),
     key("model", Form::Text, "the model id; the only one that the server lists where absent"),
     key("api_key_env", Form::Text, "the environment variable that holds the key, never the key itself"),
     key("max_tokens_field", Form::Text, "`max_tokens`, or `max_completion_tokens` for servers that refuse it"),

@@ -20,8 +20,12 @@ fn nothing_is_set(_: &str) -> Option<String> {
 fn load(text: &str) -> Result<OpenAiSettings, String> {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("m.toml"), text).unwrap();
-    load_model("m.toml", Some(folder.path()), |name| (name == "K").then(|| "sk-SENTINEL".to_owned()))
-        .map_err(|error| error.to_string().replace(&format!("{}/", folder.path().display()), ""))
+    load_model("m.toml", Some(folder.path()), |name| match name {
+        "K" => Some("sk-SENTINEL".to_owned()),
+        "U" => Some(" http://a/v1, http://b/v1 ".to_owned()),
+        _ => None,
+    })
+    .map_err(|error| error.to_string().replace(&format!("{}/", folder.path().display()), ""))
 }
 
 #[test]
@@ -108,6 +112,8 @@ fn mistakes_of_a_model_file_have_a_place() {
          repetition_penalty = 0\nmin_output_tokens = 9\nmax_output_tokens = 8\nseed = \"none at all\"\nlogprobs = 5\n\
          [extra]\nprompt = 1\nmax_new = 1\ntop_k = 40\nmin_tokens = 3\nfree = 1\n",
         "kind = \"openai\"\nbase_url = []\n",
+        "kind = \"openai\"\nbase_url_env = \"UNSET\"\n",
+        "kind = \"openai\"\nbase_url_env = \"U\"\nbase_url = \"http://h/v1\"\n",
         "kind = \"openai\"\nbase_url = [\"http://h/v1\", \"http://i\", \"http://h/v1\"]\n",
         "kind = \"openai\"\nbase_url = \"http://h/v1/completions\"\nprompt_template = \"x\"\n[limits]\nidle_secs = 3\n",
         "kind = \"openai\"\nbase_url = \"http://h/v1\"\napi = \"completions\"\nprompt_template = \"{{ prompt }}\"\n",
@@ -133,5 +139,7 @@ fn the_document_names_every_key() {
 #[test]
 fn several_servers_may_serve_one_model() {
     let settings = load("kind = \"openai\"\nbase_url = [\"http://a/v1\", \"http://b/v1\"]\n").unwrap();
-    assert_eq!((settings.base_url.as_str(), settings.replicas), ("http://a/v1", vec!["http://b/v1".to_owned()]));
+    assert_eq!((settings.base_url.as_str(), &settings.replicas), ("http://a/v1", &vec!["http://b/v1".to_owned()]));
+    let named = load("kind = \"openai\"\nbase_url_env = \"U\"\n").unwrap();
+    assert_eq!((named.base_url, named.replicas), (settings.base_url, settings.replicas));
 }
