@@ -12,7 +12,7 @@ use crate::{
     llm::{ModelError, Purpose, Subject},
     messages::{Diagnosis, DiagnosisForm, DiagnosisSource, Judged, Message},
     prompts::{ExecutionFeedback, PromptData},
-    runtime::{Ask, Fault, Metered, NoteValue, SettingKey, Turn},
+    runtime::{Ask, Fault, Metered, NoteValue, PromptUsed, SettingKey, Turn},
 };
 
 /// Where the words of a diagnosis come from.
@@ -77,6 +77,11 @@ pub(super) async fn diagnose<M: Judged>(
     let source = if model.is_some() { DiagnosisSource::Model } else { DiagnosisSource::StaticTemplate };
     let word = if model.is_some() { "model" } else { "static" };
     turn.note("instruction", NoteValue::Text(word.to_owned()));
+    if model.is_none() {
+        let PromptUsed { reference, hash } = PromptUsed::of(turn.seat().prompt("static")?);
+        turn.note("prompt", NoteValue::Text(reference));
+        turn.note("prompt_hash", NoteValue::Text(hash));
+    }
     let mut diagnoses = Vec::new();
     for report in inbox.iter().map(M::report) {
         let readers = Readers { prompt: Some(feedback), model: false };

@@ -24,7 +24,8 @@ pub(super) struct Readers<'a> {
 /// A subject of which nothing is known but the task and the program.
 pub(super) fn bare(turn: &Turn, program: Option<Arc<Program>>) -> Subject {
     let plan = turn.history().briefing().and_then(|task| task.plan.clone());
-    Subject { seen: Arc::new(turn.history().clone()), plan, ..Subject::of(turn.task().clone(), program) }
+    let (seen, examples) = (Arc::new(turn.history().clone()), turn.seat().examples.clone());
+    Subject { seen, plan, examples, ..Subject::of(turn.task().clone(), program) }
 }
 
 /// The subject of a report, with what its readers want to know. Programs are profiled only where one of them does, for a

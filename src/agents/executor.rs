@@ -93,7 +93,7 @@ fn twin(candidate: &Candidate, before: &[Arc<ExecutionReport>], turn: &Turn) -> 
 
 /// The tests to run. Without tests of a tester, those of the task are run in every case, and the report says so.
 fn suites(wanted: TestsRun, turn: &Turn) -> (TestsRun, Vec<Arc<TestSuite>>) {
-    let own = turn.task().visible.clone();
+    let own = turn.task().feedback.clone();
     match (wanted, turn.history().briefing().and_then(|task| task.generated.clone())) {
         (TestsRun::Generated, Some(generated)) => (TestsRun::Generated, vec![generated]),
         (TestsRun::Both, Some(generated)) => (TestsRun::Both, vec![own, generated]),

@@ -9,7 +9,7 @@ use crate::{
     llm::{Choice, ModelError, Purpose, Subject},
     messages::{Candidate, Diagnosis, ExecutionReport, Judged, Message, Origin, TaskMessage},
     prompts::{ExecutionFeedback, extract_program},
-    runtime::{Ask, Fault, Metered, SettingsError, Turn},
+    runtime::{Ask, Fault, Metered, NoteValue, SettingsError, Turn},
 };
 
 /// Help of the setting `drafts`.
@@ -90,9 +90,13 @@ async fn repair(
     let model = turn.model();
     let readers = Readers {
         prompt: model.as_ref().is_some_and(Metered::reads_prompt).then_some(feedback),
-        model: model.as_ref().is_some_and(Metered::wants_profile),
+        model: model.as_ref().is_some_and(Metered::wants_profile) && !feedback.is_hidden(),
     };
     let mut subject = evidence::of_report(report, readers, turn).await?;
+    if feedback.is_hidden() {
+        // A model that reads programs and results instead of a prompt must not know more than a prompt would tell.
+        (subject.judgement, subject.siblings) = (None, Vec::new());
+    }
     subject.diagnosis = diagnosis.map(str::to_owned);
     write(&Work { purpose: Purpose::Repair, prompt: "repair", subject, feedback }, quota, turn).await
 }
@@ -109,6 +113,7 @@ type Written = (Option<Arc<Program>>, Option<String>);
 
 /// Asks until `wanted` replies are there; a reply without a program is asked for once more.
 async fn write(work: &Work<'_>, wanted: usize, turn: &Turn) -> Result<Vec<Written>, Fault> {
+    note_examples(work, turn)?;
     let all: Vec<u32> = (0..u32::try_from(wanted).unwrap_or(u32::MAX)).collect();
     let mut written = gather_replies(work, &all, turn, Vec::new()).await?;
     let without: Vec<u32> =
@@ -123,6 +128,16 @@ async fn write(work: &Work<'_>, wanted: usize, turn: &Turn) -> Result<Vec<Writte
     }
     written.truncate(wanted);
     Ok(written)
+}
+
+/// Names the examples, where the prompt shows them.
+fn note_examples(work: &Work<'_>, turn: &Turn) -> Result<(), Fault> {
+    let examples = &work.subject.examples;
+    if !examples.is_empty() && turn.seat().prompt(work.prompt)?.mentions("examples") {
+        let ids = examples.iter().map(|example| example.task.0.clone()).collect();
+        turn.note("examples", NoteValue::Texts(ids));
+    }
+    Ok(())
 }
 
 /// Adds replies to `written` until there is one for each of the choices `numbers`, the model has nothing more to say or the

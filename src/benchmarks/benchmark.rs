@@ -1,16 +1,20 @@
 use std::{collections::BTreeMap, path::Path};
 
 use super::{
-    BenchmarkError, FeedbackSet, Place,
+    BenchmarkError, Place, Split,
+    feedback::with_feedback,
     humaneval::HumanEval,
+    humaneval_java::HumanEvalJava,
     humaneval_x::HumanEvalX,
     humanevalfix::HumanEvalFix,
     mbpp::Mbpp,
     names::{shown, suggestion},
+    psb2::Psb2,
     quixbugs::QuixBugs,
     records::Record,
+    translation::{Sources, translation},
 };
-use crate::domain::{Language, Problem};
+use crate::domain::{FeedbackSet, Language, Problem};
 
 /// A public data set in its own format. A format is one file and one entry of [`BENCHMARKS`].
 pub trait Benchmark: Sync {
@@ -28,6 +32,31 @@ pub trait Benchmark: Sync {
         &[Language::Python]
     }
 
+    /// The programs of `language` by what a task's id has behind the last `/`, where they can be given to be translated.
+    ///
+    /// # Errors
+    /// As [`Benchmark::load`].
+    fn sources(&self, _path: &Path, _language: Language) -> Result<Option<Sources>, BenchmarkError> {
+        Ok(None)
+    }
+
+    /// The parts of it that are kept apart, all of it first.
+    fn splits(&self) -> &'static [Split] {
+        &[Split::ALL]
+    }
+
+    /// The split of this name.
+    ///
+    /// # Errors
+    /// There is none; the error names those that there are.
+    fn split(&self, name: &str) -> Result<&'static Split, BenchmarkError> {
+        self.splits().iter().find(|split| split.name == name).ok_or_else(|| BenchmarkError::UnknownSplit {
+            benchmark: self.name(),
+            name: name.to_owned(),
+            hint: suggestion(name, self.splits().iter().map(|split| split.name)),
+        })
+    }
+
     /// [`Benchmark::load`] for one of [`Benchmark::languages`].
     ///
     /// # Errors
@@ -42,8 +71,41 @@ pub trait Benchmark: Sync {
     /// A language that it cannot be read in; whatever is wrong with the file, with its line, record and field; a task that
     /// any program would pass; two tasks of one id.
     fn load(&self, path: &Path, language: Language, feedback: FeedbackSet) -> Result<Vec<Problem>, BenchmarkError> {
+        self.check_language(language)?;
+        self.read(path, language, feedback)
+    }
+
+    /// As [`Benchmark::load`], the task being to translate the program of `from` with the same number. Tasks that `from`
+    /// does not have are left out. Statements are ours; tests and all else are those of `to`.
+    ///
+    /// # Errors
+    /// As [`Benchmark::load`], for both languages; a data set without programs to translate; one language twice.
+    fn translate(
+        &self,
+        path: &Path,
+        (from, to): (Language, Language),
+        feedback: FeedbackSet,
+    ) -> Result<Vec<Problem>, BenchmarkError> {
+        let none = || BenchmarkError::NoTranslation { benchmark: self.name(), known: TRANSLATABLE.name().to_owned() };
+        if self.name() != TRANSLATABLE.name() {
+            return Err(none());
+        }
+        self.check_language(from)?;
+        if from == to {
+            return Err(BenchmarkError::SameLanguage { language: from });
+        }
+        let problems = self.load(path, to, feedback)?;
+        let sources = self.sources(path, from)?.ok_or_else(none)?;
+        Ok(problems.into_iter().filter_map(|problem| translation(problem, &sources)).collect())
+    }
+
+    /// Whether it can be read in `language`.
+    ///
+    /// # Errors
+    /// It cannot; the error names what can.
+    fn check_language(&self, language: Language) -> Result<(), BenchmarkError> {
         if self.languages().contains(&language) {
-            return self.read(path, language, feedback);
+            return Ok(());
         }
         let has_it = |benchmark: &&&dyn Benchmark| benchmark.languages().contains(&language);
         let others = BENCHMARKS.iter().filter(has_it).map(|benchmark| benchmark.name());
@@ -58,7 +120,11 @@ pub trait Benchmark: Sync {
 }
 
 /// Every public data set, in the order in which help texts list them.
-pub const BENCHMARKS: &[&dyn Benchmark] = &[&HumanEval, &HumanEvalX, &HumanEvalFix, &QuixBugs, &Mbpp];
+pub const BENCHMARKS: &[&dyn Benchmark] =
+    &[&HumanEval, &HumanEvalX, &HumanEvalFix, &HumanEvalJava, &QuixBugs, &Mbpp, &Psb2];
+
+/// The data set with programs to translate.
+const TRANSLATABLE: &dyn Benchmark = &HumanEvalX;
 
 /// The benchmark of this name.
 ///
@@ -85,7 +151,7 @@ pub(super) fn problems(
         if let Some(first) = ids.insert(id.clone(), second.clone()) {
             return Err(BenchmarkError::DuplicateTask { id: shown(&id), first, second });
         }
-        problems.push(feedback.apply(problem));
+        problems.push(with_feedback(problem, feedback));
     }
     Ok(problems)
 }

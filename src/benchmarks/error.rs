@@ -70,6 +70,16 @@ pub enum BenchmarkError {
         /// The benchmarks that are read in that language.
         others: String,
     },
+    /// The benchmark has no split of this name.
+    #[error("{benchmark} has no split `{name}`\n  hint: {hint}")]
+    UnknownSplit {
+        /// The benchmark asked for.
+        benchmark: &'static str,
+        /// The split asked for.
+        name: String,
+        /// The names that would be right.
+        hint: String,
+    },
     /// No benchmark has this name.
     #[error("unknown benchmark `{name}`\n  hint: {hint}")]
     UnknownBenchmark {
@@ -77,6 +87,20 @@ pub enum BenchmarkError {
         name: String,
         /// The names that would be right.
         hint: String,
+    },
+    /// The data set cannot give the programs of one language to be translated.
+    #[error("{benchmark} has no programs to translate\n  hint: {known} has them")]
+    NoTranslation {
+        /// The data set.
+        benchmark: &'static str,
+        /// Those that have.
+        known: String,
+    },
+    /// A translation from a language to itself.
+    #[error("a translation from {} to {} is none", language.title(), language.title())]
+    SameLanguage {
+        /// The language.
+        language: Language,
     },
 }
 

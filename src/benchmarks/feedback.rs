@@ -1,88 +1,116 @@
-use std::{fmt, sync::Arc};
+use std::sync::Arc;
 
-use crate::domain::{Assertion, HiddenTests, Language, Problem, TestSuite};
-
-/// Which tests are fed back to the roles.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum FeedbackSet {
-    /// The visible tests; the hidden ones decide in the end.
-    #[default]
-    Visible,
-    /// All of them, so that nothing is left to decide but these same tests.
-    All,
-}
-
-impl FeedbackSet {
-    /// Every choice, in the order in which help texts list them.
-    pub const ALL: &'static [Self] = &[Self::Visible, Self::All];
-
-    /// The word used on the command line and in records.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Visible => "visible",
-            Self::All => "all",
-        }
-    }
-
-    /// The problem with these tests as feedback: `All` appends the hidden tests to the visible ones and leaves none
-    /// hidden. Nothing changes where nothing is hidden, or where the two suites are of different kinds (loaders make
-    /// no such problem).
-    ///
-    /// Two test texts can only be one in Python: elsewhere each has a `main`, a class or an import of its own. There the
-    /// hidden tests, which decide, take the place of the visible ones, and a note says so.
-    pub fn apply(self, problem: Problem) -> Problem {
-        let hidden = match self {
-            Self::Visible => None,
-            Self::All => problem.hidden.as_ref(),
-        };
-        let Some(hidden) = hidden else {
-            return problem;
-        };
-        let is_code = matches!(**hidden.reveal(), TestSuite::Assertions { .. });
-        let mut notes = problem.notes;
-        let all = if is_code && problem.task.language != Language::Python {
-            notes.push(HIDDEN_ONLY.to_owned());
-            hidden.reveal().clone()
-        } else {
-            match joined(&problem.task.visible, hidden.reveal()) {
-                Some(all) => Arc::new(all),
-                None => return Problem { notes, ..problem },
-            }
-        };
-        let mut task = Arc::unwrap_or_clone(problem.task);
-        task.visible = all;
-        Problem { task: Arc::new(task), hidden: None, notes, ..problem }
-    }
-}
-
-impl fmt::Display for FeedbackSet {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
+use super::separated::{Rest, separated};
+use crate::domain::{Assertion, FeedbackSet, HiddenTests, Language, Problem, TestSuite};
 
 /// The note of a task that has no visible tests of its own.
 pub(super) const NO_VISIBLE_TESTS: &str = "no visible assertion: run with feedback = all";
 
-/// The note of a task whose visible and hidden tests cannot stand in one text.
-const HIDDEN_ONLY: &str = "feedback = all: the hidden tests alone are fed back";
+/// The note of a task whose hidden tests are all visible ones too.
+const NOTHING_HIDDEN: &str = "every test is a visible one: scored on feedback tests";
 
-/// Visible and hidden tests of a task whose data set may leave out the visible ones: then the hidden ones are fed
-/// back, nothing is hidden, and a note says so.
-pub(super) fn split(
-    visible: Option<TestSuite>,
-    hidden: TestSuite,
-) -> (Arc<TestSuite>, Option<HiddenTests>, Vec<String>) {
-    match visible {
-        Some(visible) => (Arc::new(visible), Some(HiddenTests::new(hidden)), Vec::new()),
-        None => (Arc::new(hidden), None, vec![NO_VISIBLE_TESTS.to_owned()]),
+/// The note of a task whose hidden tests have visible ones among them.
+const NOT_TAKEN_APART: &str = "visible tests may stand among the hidden ones: they cannot be taken apart";
+
+/// The note of a task without the tests that were asked for.
+const NO_VALIDATION: &str = "no validation tests: the visible tests feed back";
+
+/// The problem with the tests of `set` as feedback. What does not feed back stays withheld.
+///
+/// `Validation` puts the validation tests below the visible ones, `All` the hidden ones below both and leaves none hidden;
+/// a stdin/stdout test that stands in several sets is run once. Visible tests that are no other set's change nothing.
+///
+/// Two test texts can only be one in Python: elsewhere each has a `main`, a class or an import of its own. There the
+/// last of the sets takes the place of those before it, and a note says so.
+pub fn with_feedback(mut problem: Problem, set: FeedbackSet) -> Problem {
+    // A loader that finds no visible tests feeds all of them back, whatever is asked for.
+    if set == FeedbackSet::Visible || problem.feedback == FeedbackSet::All {
+        return problem;
+    }
+    let mut sets = vec![("validation", problem.validation.take())];
+    if set == FeedbackSet::All {
+        sets.push(("hidden", problem.hidden.take()));
+    } else if sets[0].1.is_none() {
+        problem.notes.push(NO_VALIDATION.to_owned());
+        return problem;
+    }
+    let mut feedback = problem.task.feedback.clone();
+    let mut alone = None;
+    for (name, tests) in sets {
+        let Some(tests) = tests else { continue };
+        feedback = match joined(problem.task.language, &feedback, tests.reveal()) {
+            Some(joined) => Arc::new(joined),
+            None => {
+                alone = Some(name);
+                tests.reveal().clone()
+            }
+        };
+    }
+    if let Some(name) = alone {
+        problem.notes.push(format!("feedback = {set}: the {name} tests alone are fed back"));
+    }
+    let mut task = Arc::unwrap_or_clone(problem.task);
+    task.feedback = feedback;
+    Problem { task: Arc::new(task), feedback: set, ..problem }
+}
+
+/// A task's tests in their sets.
+pub(super) struct Split {
+    pub visible: Arc<TestSuite>,
+    pub hidden: Option<HiddenTests>,
+    pub feedback: FeedbackSet,
+    pub notes: Vec<String>,
+}
+
+impl Split {
+    /// Tests of a data set that has one set only: all are visible.
+    pub fn none(tests: TestSuite, note: &str) -> Self {
+        let feedback = FeedbackSet::Visible;
+        Self { visible: Arc::new(tests), hidden: None, feedback, notes: vec![note.to_owned()] }
     }
 }
 
-/// One suite that holds the tests of both, those of `first` first; `None` where they are of different kinds.
-fn joined(first: &TestSuite, second: &TestSuite) -> Option<TestSuite> {
+/// Visible and hidden tests of a task whose data set may leave out the visible ones: then the hidden ones are fed
+/// back, nothing is hidden, and a note says so.
+///
+/// A hidden assertion that is a visible one too is taken out of the hidden tests. It stays where all tests feed back and
+/// the two texts cannot be one.
+pub(super) fn split(
+    (language, entry_point): (Language, &str),
+    visible: Option<TestSuite>,
+    hidden: TestSuite,
+    feedback: FeedbackSet,
+) -> Split {
+    let Some(visible) = visible else {
+        return Split { feedback: FeedbackSet::All, ..Split::none(hidden, NO_VISIBLE_TESTS) };
+    };
+    let mut notes = Vec::new();
+    let whole = || Some(hidden.clone());
+    let rest = if feedback == FeedbackSet::All && language != Language::Python {
+        whole()
+    } else {
+        match separated((language, entry_point), &visible, &hidden) {
+            Rest::Tests(tests) => Some(tests),
+            Rest::Nothing => {
+                notes.push(NOTHING_HIDDEN.to_owned());
+                None
+            }
+            Rest::NotTakenApart => {
+                notes.push(NOT_TAKEN_APART.to_owned());
+                whole()
+            }
+        }
+    };
+    let (visible, hidden) = (Arc::new(visible), rest.map(HiddenTests::new));
+    Split { visible, hidden, feedback: FeedbackSet::Visible, notes }
+}
+
+/// One suite that holds the tests of both, those of `first` first; `None` where they cannot be one.
+fn joined(language: Language, first: &TestSuite, second: &TestSuite) -> Option<TestSuite> {
     match (first, second) {
-        (TestSuite::Assertions { code, assertions }, TestSuite::Assertions { code: more, assertions: others }) => {
+        (TestSuite::Assertions { code, assertions }, TestSuite::Assertions { code: more, assertions: others })
+            if language == Language::Python =>
+        {
             let head = format!("{}\n\n", code.trim_end());
             let shift = super::mistake::to_u32(head.matches('\n').count());
             let moved = others.iter().map(|other| Assertion { line: other.line + shift, text: other.text.clone() });
@@ -90,7 +118,8 @@ fn joined(first: &TestSuite, second: &TestSuite) -> Option<TestSuite> {
             Some(TestSuite::Assertions { code: head + more, assertions })
         }
         (TestSuite::Io { cases, rule }, TestSuite::Io { cases: others, .. }) => {
-            Some(TestSuite::Io { cases: cases.iter().chain(others).cloned().collect(), rule: rule.clone() })
+            let new = others.iter().filter(|other| !cases.contains(other));
+            Some(TestSuite::Io { cases: cases.iter().chain(new).cloned().collect(), rule: rule.clone() })
         }
         _ => None,
     }
@@ -99,14 +128,31 @@ fn joined(first: &TestSuite, second: &TestSuite) -> Option<TestSuite> {
 #[cfg(test)]
 mod tests {
     use super::joined;
-    use crate::{benchmarks::assertions::assertion_suite, domain::TestSuite};
+    use crate::{
+        benchmarks::assertions::assertion_suite,
+        domain::{IoCase, Language, OutputRule, TestSuite},
+    };
 
     #[test]
     fn a_joined_suite_lists_its_assertions_as_a_fresh_look_at_its_text_would() {
         let first = assertion_suite("def check(f):\n    assert f(1)\n", "f").unwrap();
         let second = assertion_suite("\n\n# more\nassert f(2)\nassert f(\n    3)\n", "f").unwrap();
-        let Some(TestSuite::Assertions { code, assertions }) = joined(&first, &second) else { panic!() };
+        let Some(TestSuite::Assertions { code, assertions }) = joined(Language::Python, &first, &second) else {
+            panic!()
+        };
         assert_eq!(assertions.len(), 3);
         assert_eq!(assertions, crate::benchmarks::assertions(&code).unwrap());
+        assert!(joined(Language::Cpp, &first, &second).is_none());
+    }
+
+    #[test]
+    fn an_input_that_stands_in_both_sets_is_run_once() {
+        let case = |stdin: &str| IoCase { stdin: stdin.to_owned(), stdout: String::new() };
+        let suite = |words: &[&str]| TestSuite::Io {
+            cases: words.iter().map(|word| case(word)).collect(),
+            rule: OutputRule::Tokens,
+        };
+        let both = joined(Language::Cpp, &suite(&["a", "b"]), &suite(&["b", "c", "a"])).unwrap();
+        assert_eq!(both, suite(&["a", "b", "c"]));
     }
 }

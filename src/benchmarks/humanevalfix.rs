@@ -1,17 +1,18 @@
 use std::{path::Path, sync::Arc};
 
 use super::{
-    Benchmark, BenchmarkError, FeedbackSet,
+    Benchmark, BenchmarkError,
     benchmark::problems,
+    changed_lines::changed_lines,
     data_file::data_file,
-    feedback::split,
+    feedback::{Split, split},
     joined::{asserts, file_names, head, id, program, tests},
     known_faults::known_faults,
     records::{Record, read_records},
     suites::suite,
 };
 use crate::{
-    domain::{Language, Problem, Program, Task, TestSuite},
+    domain::{FeedbackSet, Language, Problem, Program, Task, TestSuite},
     ids::TaskId,
     languages::limits,
 };
@@ -48,22 +49,24 @@ impl Benchmark for HumanEvalFix {
         let named = file_names("humanevalpack", language);
         let upstream = ["humanevalpack.jsonl".to_owned()];
         let path = data_file(path, &format!("{} file for {}", self.name(), language.title()), &[&named, &upstream])?;
-        problems(&read_records(&path)?, feedback, |record| self.problem(record, language))
+        problems(&read_records(&path)?, feedback, |record| self.problem(record, language, feedback))
     }
 }
 
 impl HumanEvalFix {
-    fn problem(&self, record: &Record, language: Language) -> Result<Problem, BenchmarkError> {
+    fn problem(&self, record: &Record, language: Language, feedback: FeedbackSet) -> Result<Problem, BenchmarkError> {
         let id = id(record, language)?;
         let entry_point = record.name("entry_point")?;
-        let reference = program(record, language, "canonical_solution")?;
+        let program = |field: &str| program(record, language, field);
+        let (buggy, reference) = (program("buggy_solution")?, program("canonical_solution")?);
         let head = head(record, language, entry_point)?;
         let suite = |field: &str| -> Result<TestSuite, BenchmarkError> {
             let code = tests(record, language, field)?;
             suite(language, &code, entry_point).map_err(|error| record.test_mistake(field, &error))
         };
         let visible = if asserts(record, language)? { Some(suite("example_test")?) } else { None };
-        let (visible, hidden, mut notes) = split(visible, suite("test")?);
+        let entry = (language, entry_point);
+        let Split { visible, hidden, feedback, mut notes } = split(entry, visible, suite("test")?, feedback);
         notes.extend(known_faults(self.name(), id));
         let source = |text: String| Arc::new(Program::new(language, text));
         let task = Task {
@@ -75,11 +78,14 @@ impl HumanEvalFix {
             signature: Some(head.signature),
             preamble: head.preamble,
             support: None,
+            feedback: visible.clone(),
             visible,
-            starter: Some(source(program(record, language, "buggy_solution")?)),
-            faulty_lines: Vec::new(),
+            source: None,
+            faulty_lines: changed_lines(language, &buggy, &reference),
+            starter: Some(source(buggy)),
             limits: limits(language),
         };
-        Ok(Problem { task: Arc::new(task), hidden, reference: Some(source(reference)), notes })
+        let (task, reference) = (Arc::new(task), Some(source(reference)));
+        Ok(Problem { task, feedback, validation: None, hidden, reference, notes })
     }
 }

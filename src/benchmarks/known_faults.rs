@@ -1,7 +1,7 @@
 /// A task whose own reference program fails, or whose tests are known to judge badly.
 struct KnownFault {
     task: &'static str,
-    /// In both data sets, or in this one only.
+    /// In every data set, or in this one only.
     dataset: Option<&'static str>,
     fault: &'static str,
 }
@@ -20,6 +20,9 @@ const KNOWN_FAULTS: &[KnownFault] = &[
     anywhere("CPP/137", "needs the library Boost"),
     anywhere("JavaScript/162", "needs the package js-md5"),
     anywhere("Go/95", "the reference program's answer depends on the order of a map"),
+    only("humaneval", "HumanEval/47", "an example of the documentation is wrong"),
+    only("humaneval", "HumanEval/116", "an example of the documentation is wrong"),
+    only("humaneval", "HumanEval/130", "an example of the documentation is wrong"),
     only("humaneval-x", "Python/119", "the example tests are no program"),
     only("humaneval-x", "JavaScript/32", "an example calls a test function by a name that it does not have"),
     only("humaneval-x", "JavaScript/112", "the reference program fails the tests"),
@@ -27,7 +30,7 @@ const KNOWN_FAULTS: &[KnownFault] = &[
     only("humanevalfix", "Rust/32", "the tests try random numbers, with which some right programs never end"),
 ];
 
-/// What is known to be wrong with a task of HumanEval-X or of what is made from it, for the task's notes.
+/// What is known to be wrong with a task of HumanEval, HumanEval-X or what is made from these, for the task's notes.
 pub(super) fn known_faults(dataset: &str, task: &str) -> impl Iterator<Item = String> {
     let known =
         KNOWN_FAULTS.iter().filter(move |known| known.task == task && known.dataset.is_none_or(|only| only == dataset));

@@ -1,7 +1,7 @@
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 
 use super::{
-    Benchmark, BenchmarkError, FeedbackSet,
+    Benchmark, BenchmarkError, Split,
     assertions::assertion_suite,
     benchmark::problems,
     data_file::data_file,
@@ -10,7 +10,7 @@ use super::{
     records::read_records,
 };
 use crate::{
-    domain::{HiddenTests, Language, Limits, Problem, Program, Task},
+    domain::{FeedbackSet, HiddenTests, Language, Limits, Problem, Program, Task},
     ids::TaskId,
 };
 
@@ -20,6 +20,25 @@ use crate::{
 /// The sentence does not name the function, so the statement shows the first test; that one is visible, and the whole of
 /// `test_list`, which is what the data set scores by, is hidden. `challenge_test_list` is not used.
 pub struct Mbpp;
+
+/// Visible and hidden tests are not disjoint: the data set scores by all of them.
+const OVERLAP: &str = "the visible test is one of the hidden ones too";
+
+/// By `task_id`, as the authors divide them.
+const SPLITS: &[Split] = &[
+    Split::ALL,
+    Split { name: "prompt", holds: |task| number(task).is_some_and(|id| (1..=10).contains(&id)) },
+    Split { name: "test", holds: |task| number(task).is_some_and(|id| (11..=510).contains(&id)) },
+    Split { name: "validation", holds: |task| number(task).is_some_and(|id| (511..=600).contains(&id)) },
+    Split { name: "train", holds: |task| number(task).is_some_and(|id| (601..=974).contains(&id)) },
+];
+
+/// The `task_id`, which is all of the id but its prefix.
+fn number(task: &Task) -> Option<u32> {
+    task.id.0.strip_prefix(ID_PREFIX)?.parse().ok()
+}
+
+const ID_PREFIX: &str = "Mbpp/";
 
 impl Benchmark for Mbpp {
     fn name(&self) -> &'static str {
@@ -38,11 +57,14 @@ impl Benchmark for Mbpp {
         "https://github.com/google-research/google-research/tree/master/mbpp"
     }
 
+    fn splits(&self) -> &'static [Split] {
+        SPLITS
+    }
+
     fn read(&self, path: &Path, language: Language, feedback: FeedbackSet) -> Result<Vec<Problem>, BenchmarkError> {
         let (full, sanitized) = (["mbpp.jsonl".to_owned()], ["sanitized-mbpp.json".to_owned()]);
         let path = data_file(path, &format!("{} file for {}", self.name(), language.title()), &[&full, &sanitized])?;
-        // `All` is made here: the hidden tests hold the visible one already
-        problems(&read_records(&path)?, FeedbackSet::Visible, |record| self.problem(record, language, feedback))
+        problems(&read_records(&path)?, feedback, |record| self.problem(record, language, feedback))
     }
 }
 
@@ -68,13 +90,15 @@ impl Mbpp {
                 .map(Arc::new)
                 .map_err(|error| record.test_mistake("test_list", &error))
         };
-        let all = suite(&tests)?;
-        let (visible, hidden) = match feedback {
-            FeedbackSet::Visible => (suite(&tests[..1])?, Some(HiddenTests::new(Arc::unwrap_or_clone(all)))),
-            FeedbackSet::All => (all, None),
+        let (visible, all) = (suite(&tests[..1])?, suite(&tests)?);
+        // Made here for `All`: the hidden tests hold the visible one already.
+        let (feedback, fed_back, hidden) = match feedback {
+            FeedbackSet::All => (feedback, all, None),
+            _ => (FeedbackSet::Visible, visible.clone(), Some(HiddenTests::new(Arc::unwrap_or_clone(all)))),
         };
+        let notes = hidden.iter().map(|_| OVERLAP.to_owned()).collect();
         let task = Task {
-            id: TaskId(format!("Mbpp/{number}")),
+            id: TaskId(format!("{ID_PREFIX}{number}")),
             dataset: self.name().to_owned(),
             language,
             statement: format!("{sentence}\n\nYour code should pass this test:\n{}", first.trim()),
@@ -83,12 +107,14 @@ impl Mbpp {
             preamble: None,
             support: None,
             visible,
+            feedback: fed_back,
+            source: None,
             starter: None,
             faulty_lines: Vec::new(),
             limits: Limits::default(),
         };
         let reference = Some(Arc::new(Program::new(language, solution)));
-        Ok(Problem { task: Arc::new(task), hidden, reference, notes: Vec::new() })
+        Ok(Problem { task: Arc::new(task), feedback, validation: None, hidden, reference, notes })
     }
 }
 

@@ -1,23 +1,29 @@
 use std::{path::Path, sync::Arc};
 
 use super::{
-    Benchmark, BenchmarkError, FeedbackSet, assertions::assertion_suite, benchmark::problems, data_file::data_file,
-    names::shown, python_syntax::PythonText, records::Record, records::read_records, table_tests::unrolled,
+    Benchmark, BenchmarkError,
+    assertions::assertion_suite,
+    benchmark::problems,
+    changed_lines::changed_lines,
+    data_file::data_file,
+    feedback::Split,
+    java_bugs::{NO_SPLIT, expect_language, java_problem},
+    python_syntax::PythonText,
+    records::{Record, read_records},
+    table_tests::unrolled,
 };
 use crate::{
-    domain::{Language, Limits, Problem, Program, Task},
+    domain::{FeedbackSet, Language, Limits, Problem, Program, Task},
     ids::TaskId,
 };
 
 /// QuixBugs: classic algorithms with a fault in one line each (Lin et al., 2017, "QuixBugs: a multi-lingual program
 /// repair benchmark set based on the Quixey challenge").
 ///
-/// The data set has one set of tests only, so these are fed back and decide too. Tests that loop over a table become one
+/// The data set has one set of tests only, so these are fed back and decide too. The faulty lines are those that the fix
+/// changes. Tests that loop over a table become one
 /// assertion a row; classes that the other tests define become the task's support classes.
 pub struct QuixBugs;
-
-/// Why nothing is hidden.
-const NO_SPLIT: &str = "the data set has one set of tests only: scored on feedback tests";
 
 impl Benchmark for QuixBugs {
     fn name(&self) -> &'static str {
@@ -25,7 +31,7 @@ impl Benchmark for QuixBugs {
     }
 
     fn summary(&self) -> &'static str {
-        "repair classic algorithms with a fault in one line (40 programs)"
+        "repair classic algorithms with a fault in one line (40 programs a language)"
     }
 
     fn licence(&self) -> &'static str {
@@ -36,27 +42,30 @@ impl Benchmark for QuixBugs {
         "https://github.com/jkoppel/QuixBugs"
     }
 
+    fn languages(&self) -> &'static [Language] {
+        &[Language::Python, Language::Java]
+    }
+
     fn read(&self, path: &Path, language: Language, feedback: FeedbackSet) -> Result<Vec<Problem>, BenchmarkError> {
         let names = [format!("quixbugs_{language}.jsonl")];
         let path = data_file(path, &format!("{} file for {}", self.name(), language.title()), &[&names])?;
-        problems(&read_records(&path)?, feedback, |record| self.problem(record, language))
+        problems(&read_records(&path)?, feedback, |record| match language {
+            Language::Java => {
+                java_problem(record, self.name(), |buggy, fixed| Ok(changed_lines(language, buggy, fixed)))
+            }
+            _ => self.problem(record, language),
+        })
     }
 }
 
 impl QuixBugs {
     fn problem(&self, record: &Record, language: Language) -> Result<Problem, BenchmarkError> {
-        let stated = record.string("language")?;
-        if stated != language.name() {
-            return Err(
-                record.field_mistake("language", format_args!("expected `{language}`, found `{}`", shown(stated)))
-            );
-        }
+        expect_language(record, language)?;
         let entry_point = record.name("entry_point")?;
         let tests = Tests::of(&record.code("tests")?).ok_or_else(|| record.field_mistake("tests", "cannot be read"))?;
-        let visible =
-            assertion_suite(&tests.code, entry_point).map_err(|error| record.test_mistake("tests", &error))?;
-        let program =
-            |field: &str| -> Result<_, BenchmarkError> { Ok(Arc::new(Program::new(language, record.code(field)?))) };
+        let suite = assertion_suite(&tests.code, entry_point).map_err(|error| record.test_mistake("tests", &error))?;
+        let Split { visible, hidden, feedback, notes } = Split::none(suite, NO_SPLIT);
+        let (buggy, reference) = (record.code("buggy_code")?, record.code("reference")?);
         let task = Task {
             id: TaskId(record.string("task_id")?.to_owned()),
             dataset: self.name().to_owned(),
@@ -66,13 +75,15 @@ impl QuixBugs {
             signature: Some(record.string("signature")?.to_owned()),
             preamble: None,
             support: tests.support,
-            visible: Arc::new(visible),
-            starter: Some(program("buggy_code")?),
-            faulty_lines: Vec::new(),
+            feedback: visible.clone(),
+            visible,
+            source: None,
+            faulty_lines: changed_lines(language, &buggy, &reference),
+            starter: Some(Arc::new(Program::new(language, buggy))),
             limits: Limits::default(),
         };
-        let notes = vec![NO_SPLIT.to_owned()];
-        Ok(Problem { task: Arc::new(task), hidden: None, reference: Some(program("reference")?), notes })
+        let reference = Some(Arc::new(Program::new(language, reference)));
+        Ok(Problem { task: Arc::new(task), feedback, validation: None, hidden, reference, notes })
     }
 }
 

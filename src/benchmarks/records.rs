@@ -164,11 +164,30 @@ impl Record {
         Ok(with_plain_line_ends(text))
     }
 
+    /// A field, whatever it holds.
+    pub fn any(&self, field: &str) -> Result<&Value, BenchmarkError> {
+        self.required(field)
+    }
+
+    /// A field of strings.
+    pub fn strings(&self, field: &str) -> Result<Vec<&str>, BenchmarkError> {
+        let value = self.required(field)?;
+        let items = value.as_array().ok_or_else(|| self.expected(field, "an array of strings", value))?;
+        items.iter().map(|item| self.as_string(field, item)).collect()
+    }
+
     /// A field of lines of source code; absent counts as none.
     pub fn code_list(&self, field: &str) -> Result<Vec<String>, BenchmarkError> {
         let Some(value) = self.value(field) else { return Ok(Vec::new()) };
         let items = value.as_array().ok_or_else(|| self.expected(field, "an array of strings", value))?;
         items.iter().map(|item| self.as_code(field, item)).collect()
+    }
+
+    /// A field of named texts of source code, in the order of the file; absent counts as none.
+    pub fn texts(&self, field: &str) -> Result<Vec<(&str, String)>, BenchmarkError> {
+        let Some(value) = self.value(field) else { return Ok(Vec::new()) };
+        let texts = value.as_object().ok_or_else(|| self.expected(field, "an object of strings", value))?;
+        texts.iter().map(|(name, text)| Ok((name.as_str(), self.as_code(field, text)?))).collect()
     }
 
     /// A field that holds a whole number from 0.

@@ -13,7 +13,10 @@ use super::{
     unchecked::unchecked,
 };
 use crate::{
-    domain::{HiddenTests, IoCase, Language, Limits, OutputRule, Problem, Program, Task, TestSuite, TimeoutPolicy},
+    domain::{
+        FeedbackSet, HiddenTests, IoCase, Language, Limits, OutputRule, Problem, Program, Task, TestSuite,
+        TimeoutPolicy,
+    },
     ids::TaskId,
     languages::{
         self, TestTextError,
@@ -78,7 +81,7 @@ fn problem(mut root: Section<'_>) -> Option<(Problem, Range<usize>)> {
     let starter = program(&mut root, "starter", &subject);
     let reference = program(&mut root, "reference", &subject);
     let faulty_lines = faulty_lines(&mut root, starter.as_ref());
-    let (visible, hidden) = suites(&mut root, &subject);
+    let Suites { visible, validation, hidden } = suites(&mut root, &subject);
     let default = language.map_or_else(Limits::default, languages::limits);
     let limits = match root.section("limits") {
         Some(section) => limits(section, default),
@@ -88,6 +91,7 @@ fn problem(mut root: Section<'_>) -> Option<(Problem, Range<usize>)> {
 
     let (id, language) = (id?, language?);
     let source = |text: String| Arc::new(Program::new(language, text));
+    let visible = Arc::new(visible?);
     let task = Task {
         id: TaskId(id.value.to_owned()),
         dataset: DATASET.to_owned(),
@@ -97,14 +101,17 @@ fn problem(mut root: Section<'_>) -> Option<(Problem, Range<usize>)> {
         signature,
         preamble,
         support,
-        visible: Arc::new(visible?),
+        feedback: visible.clone(),
+        visible,
+        source: None,
         starter: starter.map(source),
         faulty_lines,
         limits,
     };
-    let hidden = hidden.map(HiddenTests::new);
+    let [validation, hidden] = [validation, hidden].map(|tests| tests.map(HiddenTests::new));
     let notes = unchecked(&task.statement, &task.visible).into_iter().collect();
-    let problem = Problem { task: Arc::new(task), hidden, reference: reference.map(source), notes };
+    let (task, reference) = (Arc::new(task), reference.map(source));
+    let problem = Problem { task, feedback: FeedbackSet::Visible, validation, hidden, reference, notes };
     Some((problem, id.span))
 }
 
@@ -204,19 +211,26 @@ fn faulty_lines(root: &mut Section<'_>, starter: Option<&String>) -> Vec<u32> {
     known
 }
 
-fn suites(root: &mut Section<'_>, subject: &Subject<'_, '_>) -> (Option<TestSuite>, Option<TestSuite>) {
+/// The sets of tests of a task.
+struct Suites {
+    visible: Option<TestSuite>,
+    validation: Option<TestSuite>,
+    hidden: Option<TestSuite>,
+}
+
+fn suites(root: &mut Section<'_>, subject: &Subject<'_, '_>) -> Suites {
     let (document, entry_point) = (root.document, subject.entry_point);
     let (compare, rule) = output_rule(root);
     let visible = root.section("visible");
     let visible = root.required("visible", "tests whose results are fed back", visible);
-    let visible = visible.map(|section| Tests::read(section, &rule));
-    let hidden = root.section("hidden").map(|section| Tests::read(section, &rule));
-    let given: Vec<_> = [&visible, &hidden].into_iter().flatten().collect();
+    let (validation, hidden) = (root.section("validation"), root.section("hidden"));
+    let sets = [visible, validation, hidden].map(|section| section.map(|section| Tests::read(section, &rule)));
+    let given: Vec<_> = sets.iter().flatten().collect();
     let with_code = given.iter().any(|tests| matches!(tests, Tests::Code(..)));
     let with_io = given.iter().any(|tests| matches!(tests, Tests::Io(_)));
     match (entry_point, compare) {
         _ if with_code && with_io => {
-            let message = "`visible` and `hidden` must both have `code`, or both `io`";
+            let message = "`visible`, `validation` and `hidden` must all have `code`, or all `io`";
             document.mistake(root.start, message, None);
         }
         (None, _) if with_code && !root.has("entry_point") => {
@@ -231,11 +245,11 @@ fn suites(root: &mut Section<'_>, subject: &Subject<'_, '_>) -> (Option<TestSuit
         }
         _ => {}
     }
-    let suite = |tests: Option<Tests<'_>>| tests.and_then(|tests| tests.suite(document, subject));
-    (suite(visible), suite(hidden))
+    let [visible, validation, hidden] = sets.map(|tests| tests.and_then(|tests| tests.suite(document, subject)));
+    Suites { visible, validation, hidden }
 }
 
-/// What a `[visible]` or `[hidden]` table holds.
+/// What a `[visible]`, `[validation]` or `[hidden]` table holds.
 enum Tests<'d> {
     /// Its dotted name and the test text.
     Code(String, Field<&'d str>),

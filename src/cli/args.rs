@@ -2,7 +2,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::{benchmarks::FeedbackSet, sandbox::Backends};
+use super::trace::TraceVerb;
+use crate::{domain::FeedbackSet, sandbox::Backends};
 
 /// Runs, traces and compares arrangements of LLM roles that write and repair programs.
 #[derive(Debug, Parser)]
@@ -38,7 +39,7 @@ pub enum Verb {
         #[arg(long)]
         json: bool,
     },
-    /// Read traces.
+    /// List, show, compare, draw and deliver traces, from their files alone.
     #[command(subcommand)]
     Trace(TraceVerb),
 }
@@ -53,7 +54,8 @@ pub struct TaskSource {
     /// A folder of task files.
     #[arg(long, value_name = "DIR")]
     pub tasks: Option<PathBuf>,
-    /// A public data set: humaneval, humanevalfix, quixbugs or mbpp; needs --path.
+    /// A public data set: humaneval, humaneval-x, humanevalfix, humaneval-java, quixbugs, mbpp or psb2; needs
+    /// --path.
     #[arg(long, value_name = "NAME")]
     pub benchmark: Option<String>,
 }
@@ -64,9 +66,16 @@ pub struct DataArgs {
     /// File of the data set, or the folder that it is in.
     #[arg(long, value_name = "PATH")]
     pub path: Option<PathBuf>,
-    /// Language of the data set's programs: python, cpp, java, javascript, go, rust [default: python].
+    /// Language of the data set's programs: python, cpp, java, javascript, go, rust [default: python, or the only one].
     #[arg(long, value_name = "NAME")]
     pub language: Option<String>,
+    /// The task is to translate: the data set's programs in this language are given, to be written in --language
+    /// (humaneval-x only).
+    #[arg(long, value_name = "NAME")]
+    pub translate_from: Option<String>,
+    /// Only this part of the data set, as its authors divide it: of mbpp prompt, test, validation, train [default: all].
+    #[arg(long, value_name = "NAME")]
+    pub split: Option<String>,
     /// Only the task with this id. May be given several times.
     #[arg(long, value_name = "ID")]
     pub task_id: Vec<String>,
@@ -77,7 +86,9 @@ pub struct DataArgs {
 pub enum FeedbackChoice {
     /// The visible tests; hidden tests score.
     Visible,
-    /// Visible and hidden tests; the record says `scored_on = feedback`.
+    /// Visible and validation tests, where there are some; hidden tests score.
+    Validation,
+    /// All tests, the hidden ones too; the record says `scored_on = feedback`.
     All,
 }
 
@@ -85,6 +96,7 @@ impl From<FeedbackChoice> for FeedbackSet {
     fn from(choice: FeedbackChoice) -> Self {
         match choice {
             FeedbackChoice::Visible => Self::Visible,
+            FeedbackChoice::Validation => Self::Validation,
             FeedbackChoice::All => Self::All,
         }
     }
@@ -111,7 +123,7 @@ impl From<SandboxChoice> for Backends {
 /// Arguments of `run`.
 #[derive(Args, Clone, Debug)]
 pub struct RunArgs {
-    /// The arrangement: a shipped name (seidr, intervenor, self_debug, resample) or a file.
+    /// The arrangement: a shipped name (seidr, intervenor, repair, art_of_repair, self_debug, …) or a file.
     #[arg(long, value_name = "NAME|FILE")]
     pub topology: String,
     #[command(flatten)]
@@ -146,6 +158,16 @@ pub struct RunArgs {
     /// template says of the starters of this run].
     #[arg(long, value_name = "FILE")]
     pub diagnoses: Option<PathBuf>,
+    /// Where the solved tasks are that prompts show: a task file or a folder of them, or the data set of
+    /// `--examples-benchmark` or the arrangement's `[examples]`.
+    #[arg(long, value_name = "PATH")]
+    pub examples: Option<String>,
+    /// The public data set that --examples is.
+    #[arg(long, value_name = "NAME", requires = "examples")]
+    pub examples_benchmark: Option<String>,
+    /// Folder of prompts of your own: DIR/ROLE/FILE.md goes before the shipped prompt of this name.
+    #[arg(long, value_name = "DIR")]
+    pub prompts: Option<String>,
     /// How strictly programs are isolated [default: strict].
     #[arg(long, value_enum, value_name = "LEVEL")]
     pub sandbox: Option<SandboxChoice>,
@@ -233,6 +255,9 @@ pub enum TopologyVerb {
     Check {
         /// A file or a shipped name.
         file: String,
+        /// Folder of prompts of your own: DIR/ROLE/FILE.md goes before the shipped prompt of this name.
+        #[arg(long, value_name = "DIR")]
+        prompts: Option<String>,
         /// JSON on stdout: one object a line, and nothing else.
         #[arg(long)]
         json: bool,
@@ -255,19 +280,6 @@ pub enum TopologyVerb {
         /// A file or a shipped name.
         b: String,
         /// JSON on stdout: one object a line, and nothing else.
-        #[arg(long)]
-        json: bool,
-    },
-}
-
-/// What to do with traces.
-#[derive(Debug, Subcommand)]
-pub enum TraceVerb {
-    /// Print a conversation as a tree.
-    Show {
-        /// A trace file: traces/<run>/<conversation>.jsonl.
-        file: PathBuf,
-        /// The tree as one JSON object on one line of stdout.
         #[arg(long)]
         json: bool,
     },

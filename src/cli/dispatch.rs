@@ -6,6 +6,7 @@ use super::{
     exit::{Exit, Failure},
     judge, machine, roles, run, terminal, topology, trace,
 };
+use crate::topology::Overrides;
 
 /// Parses the arguments, carries them out, and gives the exit code: where all else is well but some of the data could
 /// not be written, that of a fault of this machine.
@@ -47,12 +48,14 @@ fn carry_out(cli: Cli) -> Result<u8, Failure> {
     Ok(match cli.verb {
         Verb::Run(args) => on_actors(run::run(args))?.code(),
         Verb::Judge(args) => on_actors(async move { judge::judge(&args).await })?.code(),
-        Verb::Topology(TopologyVerb::Check { file, json }) => topology::check(&file, json).say(),
+        Verb::Topology(TopologyVerb::Check { file, prompts, json }) => {
+            topology::check_with(&file, &Overrides::default().with_prompts(prompts.as_deref()), json).say()
+        }
         Verb::Topology(TopologyVerb::Show { file, mermaid, json }) => topology::show(&file, mermaid, json).say(),
         Verb::Topology(TopologyVerb::Diff { a, b, json }) => topology::diff(&a, &b, json).say(),
         Verb::Roles { json } => roles::list(json).say(),
         Verb::Doctor { prepare, json } => on_actors(doctor::doctor(prepare, json))?.code(),
-        Verb::Trace(verb) => trace::trace(&verb)?.code(),
+        Verb::Trace(verb) => trace::trace(verb)?.code(),
     })
 }
 

@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use crate::{
     conversation::ConversationRecord,
-    domain::{Isolation, Judgement, OutputRule, Patches, Problem, Protocol, ScoredOn, Spend},
+    domain::{ErrorType, Isolation, Judgement, OutputRule, Patches, Problem, Protocol, ScoredOn, Spend},
+    telemetry::TraceSummary,
 };
 
 /// `event = "conversation_finished"`.
@@ -21,7 +22,10 @@ pub struct ConversationFinished {
     outcome_detail: Option<String>,
     solved: bool,
     starter_passed: bool,
+    feedback: &'static str,
+    feedback_tests: u32,
     scored_on: ScoredOn,
+    error_type: Option<ErrorType>,
     programs: u32,
     programs_to_solve: Option<u32>,
     patches: Patches,
@@ -43,6 +47,7 @@ pub struct ConversationFinished {
     code_version: String,
     topology_hash: String,
     prompts: BTreeMap<String, String>,
+    examples: Vec<String>,
 }
 
 impl ConversationFinished {
@@ -58,7 +63,10 @@ impl ConversationFinished {
             outcome_detail: end.outcome_detail.clone(),
             solved: end.solved,
             starter_passed: end.starter_passed,
+            feedback: head.feedback.name(),
+            feedback_tests: head.feedback_tests,
             scored_on: head.scored_on,
+            error_type: record.error_type(),
             programs: end.spend.programs,
             programs_to_solve: end.programs_to_solve,
             patches: end.patches,
@@ -80,6 +88,7 @@ impl ConversationFinished {
             code_version: head.code_version.clone(),
             topology_hash: head.topology_hash.clone(),
             prompts: head.prompts.clone(),
+            examples: head.examples.iter().map(|task| task.0.clone()).collect(),
         }
     }
 }
@@ -101,16 +110,45 @@ pub struct RunFinished {
     input_tokens: u64,
     output_tokens: u64,
     calls_without_usage: u32,
+    error_types: Vec<OfErrorType>,
     wall_secs: f64,
+    traces: Delivered,
+}
+
+/// What became of the spans of a run.
+#[derive(Clone, Debug, Serialize)]
+struct Delivered {
+    written: u64,
+    lost: u64,
+    endpoint: Option<String>,
+    acknowledged: u64,
+    refused: u64,
+    waiting: u64,
+    error: Option<String>,
+}
+
+impl From<&TraceSummary> for Delivered {
+    fn from(summary: &TraceSummary) -> Self {
+        Self {
+            written: summary.written,
+            lost: summary.lost,
+            endpoint: summary.endpoint.clone(),
+            acknowledged: summary.acknowledged,
+            refused: summary.refused,
+            waiting: summary.waiting(),
+            error: summary.disk_error.clone().or_else(|| summary.delivery_error.clone()),
+        }
+    }
 }
 
 impl RunFinished {
-    /// Sums over the records of a run.
+    /// Sums over the records of a run, and what became of its spans.
     pub fn of(
         (run, topology, seed): (String, String, u64),
         records: &[ConversationRecord],
         planned: usize,
         wall: std::time::Duration,
+        delivered: &TraceSummary,
     ) -> Self {
         let mut spend = Spend::default();
         for record in records {
@@ -131,9 +169,34 @@ impl RunFinished {
             input_tokens: spend.input_tokens,
             output_tokens: spend.output_tokens,
             calls_without_usage: spend.calls_without_usage,
+            error_types: by_error_type(records),
             wall_secs: wall.as_secs_f64(),
+            traces: delivered.into(),
         }
     }
+}
+
+/// The conversations whose first failing program made one kind of mistake.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct OfErrorType {
+    /// The kind.
+    pub error_type: ErrorType,
+    /// How many they are.
+    pub conversations: usize,
+    /// How many of them were solved.
+    pub solved: usize,
+}
+
+/// Each kind of mistake that occurs, in the order of their list. Conversations without a failing program are in none.
+pub fn by_error_type(records: &[ConversationRecord]) -> Vec<OfErrorType> {
+    let mut kinds = BTreeMap::<ErrorType, (usize, usize)>::new();
+    for (record, kind) in records.iter().filter_map(|record| Some((record, record.error_type()?))) {
+        let (conversations, solved) = kinds.entry(kind).or_default();
+        *conversations += 1;
+        *solved += usize::from(record.end.solved);
+    }
+    let kinds = kinds.into_iter();
+    kinds.map(|(error_type, (conversations, solved))| OfErrorType { error_type, conversations, solved }).collect()
 }
 
 /// `event = "judged"`.

@@ -3,7 +3,7 @@
 pub enum Exit {
     /// Every conversation ended, solved or not.
     Ended,
-    /// Some ended as `failed`, or by a fault of this machine.
+    /// Some ended as `failed`, or by a fault of this machine; something was not delivered.
     SomeFailed,
     /// Usage, configuration, task or data file.
     Usage,

@@ -87,7 +87,7 @@ fn read(file: &Path) -> Result<Vec<Placebo>, Failure> {
     let wrong = |message: String| Failure::usage(format!("{}: {message}", file.display()));
     let bytes = read_regular_file(file, MAX_BYTES).map_err(|error| wrong(error.to_string()))?;
     let text = String::from_utf8(bytes).map_err(|_| wrong("not UTF-8".to_owned()))?;
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let lines = text.trim_start_matches('\u{feff}').lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     lines
         .map(|(index, line)| {
             serde_json::from_str(line).map_err(|error| {

@@ -1,4 +1,4 @@
-//! `rolecall judge`: programs that exist, against visible and hidden tests.
+//! `rolecall judge`: programs that exist, against visible, validation and hidden tests.
 
 use std::{
     collections::BTreeMap,
@@ -17,8 +17,8 @@ use super::{
     machine, problems, terminal,
 };
 use crate::{
-    benchmarks::{FeedbackSet, load_samples},
-    domain::{Isolation, Judgement, Problem, Program, Verdict, read_regular_file},
+    benchmarks::load_samples,
+    domain::{FeedbackSet, Isolation, Judgement, Problem, Program, Verdict, read_regular_file},
     ids::TaskId,
     sandbox::{Job, Sandbox, SandboxError},
 };
@@ -121,9 +121,10 @@ fn from_samples(file: &Path, problems: &[Arc<Problem>]) -> Result<Vec<Entry>, Fa
 /// The judgement of each suite, by its name.
 async fn judge_one(entry: &Entry, sandbox: &dyn Sandbox) -> Result<Vec<(&'static str, Judgement)>, SandboxError> {
     let task = &entry.problem.task;
-    let hidden = entry.problem.hidden.as_ref().map(|hidden| ("hidden", hidden.reveal().clone()));
+    let withheld = [("validation", &entry.problem.validation), ("hidden", &entry.problem.hidden)];
+    let withheld = withheld.into_iter().filter_map(|(set, tests)| Some((set, tests.as_ref()?.reveal().clone())));
     let mut judgements = Vec::new();
-    for (set, tests) in [("visible", task.visible.clone())].into_iter().chain(hidden) {
+    for (set, tests) in [("visible", task.visible.clone())].into_iter().chain(withheld) {
         let job = Job::of(task, entry.program.clone(), tests);
         let never = CancellationToken::new();
         let judgement = match sandbox.judge(&job, &never).await {

@@ -5,6 +5,7 @@ mod cast;
 mod dispatch;
 mod doctor;
 mod events;
+mod examples;
 mod exit;
 mod explain;
 mod interventions;

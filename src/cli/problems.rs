@@ -8,8 +8,8 @@ use super::{
     terminal,
 };
 use crate::{
-    benchmarks::{FeedbackSet, benchmark, load_dir, load_task},
-    domain::{Language, Problem},
+    benchmarks::{benchmark, load_dir, load_task, with_feedback},
+    domain::{FeedbackSet, Language, Problem},
 };
 
 /// Loads the problems that the arguments name, in the order of files and rows.
@@ -18,11 +18,11 @@ use crate::{
 /// Every mistake of the files, located; an unknown benchmark, language or task id, with those that would be right.
 pub fn load(source: &TaskSource, data: &DataArgs, feedback: FeedbackSet) -> Result<Vec<Problem>, Failure> {
     let problems = match &source.benchmark {
-        Some(name) => load_benchmark(name, data, feedback)?,
+        Some(name) => in_split(name, data.split.as_deref(), load_benchmark(name, data, feedback)?)?,
         None => refuse_options_of_data_sets(data)
             .and_then(|()| load_files(source))?
             .into_iter()
-            .map(|problem| feedback.apply(problem))
+            .map(|problem| with_feedback(problem, feedback))
             .collect(),
     };
     select(problems, &data.task_id)
@@ -33,20 +33,44 @@ fn load_benchmark(name: &str, data: &DataArgs, feedback: FeedbackSet) -> Result<
     let Some(path) = &data.path else {
         return Err(Failure::usage(format!("--benchmark {name} needs --path: the file of the data set or its folder")));
     };
-    let language = data.language.as_deref().unwrap_or(Language::Python.name());
-    let language = Language::from_name(language).ok_or_else(|| {
+    // What a data set has one language for need not be named.
+    let only = match benchmark.languages() {
+        [only] => *only,
+        _ => Language::Python,
+    };
+    let language = data.language.as_deref().map_or(Ok(only), language)?;
+    let problems = match data.translate_from.as_deref().map(self::language).transpose()? {
+        Some(from) => benchmark.translate(path, (from, language), feedback),
+        None => benchmark.load(path, language, feedback),
+    };
+    problems.map_err(Failure::usage)
+}
+
+fn language(name: &str) -> Result<Language, Failure> {
+    Language::from_name(name).ok_or_else(|| {
         let known: Vec<&str> = Language::ALL.iter().map(|language| language.name()).collect();
-        Failure::usage(format!(
-            "unknown language `{language}`\n  hint: {} (`c++` and `js` are known too)",
-            known.join(", ")
-        ))
-    })?;
-    benchmark.load(path, language, feedback).map_err(Failure::usage)
+        let known = known.join(", ");
+        Failure::usage(format!("unknown language `{name}`\n  hint: {known} (`c++` and `js` are known too)"))
+    })
+}
+
+/// The problems of a part of a benchmark; all where none is named.
+fn in_split(name: &str, split: Option<&str>, mut problems: Vec<Problem>) -> Result<Vec<Problem>, Failure> {
+    if let Some(split) = split {
+        let split = benchmark(name).and_then(|benchmark| benchmark.split(split)).map_err(Failure::usage)?;
+        problems.retain(|problem| (split.holds)(&problem.task));
+    }
+    Ok(problems)
 }
 
 /// A task file says its language itself: options that would have no effect are mistakes.
 fn refuse_options_of_data_sets(data: &DataArgs) -> Result<(), Failure> {
-    let given = [("--path", data.path.is_some()), ("--language", data.language.is_some())];
+    let given = [
+        ("--path", data.path.is_some()),
+        ("--language", data.language.is_some()),
+        ("--translate-from", data.translate_from.is_some()),
+        ("--split", data.split.is_some()),
+    ];
     match given.iter().find(|(_, is_given)| *is_given) {
         Some((option, _)) => Err(Failure::usage(format!("{option} has no use without --benchmark"))),
         None => Ok(()),
@@ -87,12 +111,19 @@ fn select(problems: Vec<Problem>, ids: &[String]) -> Result<Vec<Problem>, Failur
     let known: Vec<String> = problems.iter().map(|problem| problem.task.id.0.clone()).collect();
     for id in ids {
         if !known.contains(id) {
-            let near = known.iter().max_by(|a, b| strsim::jaro(id, a).total_cmp(&strsim::jaro(id, b)));
+            let near = nearest(id, &known);
             let near = near.map_or_else(|| "there are no tasks".to_owned(), |near| format!("did you mean `{near}`?"));
             return Err(Failure::usage(format!("no task has the id `{id}`\n  hint: {near}")));
         }
     }
     Ok(problems.into_iter().filter(|problem| ids.contains(&problem.task.id.0)).collect())
+}
+
+/// The known id that `id` is most like: first of all one that it is the end of, as `gcd` is of `psb2/gcd`.
+fn nearest<'k>(id: &str, known: &'k [String]) -> Option<&'k String> {
+    let end = format!("/{}", id.to_lowercase());
+    let longer = known.iter().find(|known| known.to_lowercase().ends_with(&end));
+    longer.or_else(|| known.iter().max_by(|a, b| strsim::jaro(id, a).total_cmp(&strsim::jaro(id, b))))
 }
 
 /// Says on stderr what is to be known of each problem.
@@ -112,4 +143,19 @@ pub fn with_feedback_limits(problem: Problem, feedback: &crate::topology::Feedba
         task.limits.test_cpu_ms = test_cpu_ms;
     }
     Arc::new(Problem { task: Arc::new(task), ..problem })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nearest;
+
+    #[test]
+    fn the_end_of_an_id_is_nearest_to_it() {
+        let known =
+            ["psb2/find-pair", "psb2/gcd", "QuixBugs/java/DETECT_CYCLE", "QuixBugs/java/GCD_2"].map(str::to_owned);
+        assert_eq!(nearest("gcd", &known).unwrap(), "psb2/gcd");
+        assert_eq!(nearest("GCD", &known).unwrap(), "psb2/gcd");
+        assert_eq!(nearest("psb2/find-pear", &known).unwrap(), "psb2/find-pair");
+        assert_eq!(nearest("gcd", &[]), None);
+    }
 }

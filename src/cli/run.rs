@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     args::RunArgs,
-    cast, events,
+    cast, events, examples,
     exit::{Exit, Failure},
     explain, interventions, machine, problems,
     progress::Progress,
@@ -24,7 +24,7 @@ use crate::{
     domain::Problem,
     evaluation::{Selection, run_all, uncalibrated},
     ids::RunId,
-    telemetry::{TraceOptions, Traces},
+    telemetry::{TraceOptions, TraceSummary, Traces},
     topology::{Checked, Overrides, TopologyRef, load_plan},
 };
 
@@ -48,6 +48,7 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
     cast::refuse_what_cannot_start(&checked.plan, &problems)?;
     interventions::refuse_what_cannot_be_done(&checked.plan, &problems)?;
     cast::refuse_what_is_unset(&checked.plan)?;
+    let examples = Arc::new(examples::load(&checked.plan, &problems)?);
     let limits = &checked.plan.feedback;
     let problems: Vec<Arc<Problem>> =
         problems.into_iter().map(|problem| problems::with_feedback_limits(problem, limits)).collect();
@@ -64,7 +65,7 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
     if !doubled.is_empty() {
         return Err(Failure::usage(format!("two tasks have the same id: {}", doubled.join(", "))));
     }
-    let (models, warnings) = cast::models(&checked.plan, args.wait.unwrap_or(0.0)).await?;
+    let (models, mut warnings) = cast::models(&checked.plan, args.wait.unwrap_or(0.0)).await?;
     let prompts = cast::prompts(&checked.plan)?;
     // Before the first child process: from here on an interrupt is answered, not died of.
     let stop = CancellationToken::new();
@@ -83,6 +84,12 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
         interventions::shuffled(&checked.plan, &prompts, &selection.problems, file, sandbox.as_ref(), &stop).await?;
     let planned = selection.problems.len() * args.samples() as usize;
     let options = TraceOptions::from_env(args.traces(), machine::variable).map_err(Failure::usage)?;
+    let named = machine::variable("TRACEPARENT").filter(|context| !context.is_empty());
+    if let Some(context) = named.filter(|_| options.projection.context.is_none()) {
+        warnings.push(format!(
+            "TRACEPARENT is `{context}`, which names no span (00-TRACE-SPAN-FLAGS): no trace is linked to it"
+        ));
+    }
     let traces = Arc::new(Traces::open(selection.run, options));
     for warning in &warnings {
         terminal::talk(&format!("warning: {warning}"));
@@ -98,6 +105,7 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
         watch: None,
         observer: Arc::new(Watching::new(traces.clone(), progress.clone())),
         placebos,
+        examples,
     });
     let started = Instant::now();
     let records: Rc<RefCell<Vec<ConversationRecord>>> = Rc::default();
@@ -115,8 +123,20 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
     progress.close();
     let mut records = records.take();
     sort(&mut records, &selection);
-    report(&args, &selection, &records, &traces, (planned, started.elapsed()));
-    deliver(traces).await;
+    let wall = started.elapsed();
+    // People read the table while the last spans are sent; the last line of JSON says what became of them.
+    if !args.json {
+        terminal::data(&summary::table(&records, |record| traces.path(record.head.id).display().to_string()));
+        for more in [summary::error_types(&records), summary::patches(&records)].into_iter().flatten() {
+            terminal::data(&more);
+        }
+        terminal::data(&format!("run {}, seed {}, {:.1} s", selection.run, selection.seed, wall.as_secs_f64()));
+    }
+    let delivered = deliver(traces).await;
+    if args.json {
+        let names = (selection.run.to_string(), selection.arm.clone(), selection.seed);
+        terminal::json(&events::RunFinished::of(names, &records, planned, wall, &delivered));
+    }
     if stop.is_cancelled() {
         terminal::talk(&format!("interrupted: {} of {planned} conversations were begun", records.len()));
     }
@@ -125,7 +145,9 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
 }
 
 fn load(args: &RunArgs) -> Result<Checked, Failure> {
-    let overrides = Overrides::new(&args.model, &args.budget, args.parallel_turns.as_deref(), &machine::variable);
+    let overrides = Overrides::new(&args.model, &args.budget, args.parallel_turns.as_deref(), &machine::variable)
+        .with_prompts(args.prompts.as_deref())
+        .with_examples(args.examples.as_deref(), args.examples_benchmark.as_deref());
     load_plan(&TopologyRef(args.topology.clone()), &overrides, &model_capabilities).map_err(Failure::usage)
 }
 
@@ -171,30 +193,16 @@ fn sort(records: &mut [ConversationRecord], selection: &Selection) {
     records.sort_by_key(place);
 }
 
-fn report(
-    args: &RunArgs,
-    selection: &Selection,
-    records: &[ConversationRecord],
-    traces: &Traces,
-    (planned, wall): (usize, Duration),
-) {
-    if args.json {
-        let names = (selection.run.to_string(), selection.arm.clone(), selection.seed);
-        terminal::json(&events::RunFinished::of(names, records, planned, wall));
-    } else {
-        terminal::data(&summary::table(records, |record| traces.path(record.head.id).display().to_string()));
-        terminal::data(&format!("run {}, seed {}, {:.1} s", selection.run, selection.seed, wall.as_secs_f64()));
-    }
-}
-
-async fn deliver(traces: Arc<Traces>) {
+/// Waits for the delivery of the spans, within its limit, and says what became of them.
+async fn deliver(traces: Arc<Traces>) -> TraceSummary {
+    let waiting = traces.clone();
     // The wait blocks its thread.
-    let summary = tokio::task::spawn_blocking(move || traces.finish(DELIVERY)).await;
-    if let Ok(summary) = summary
-        && let Some(words) = summary.words()
-    {
+    let summary = tokio::task::spawn_blocking(move || waiting.finish(DELIVERY)).await;
+    let summary = summary.unwrap_or_else(|_| traces.summary());
+    if let Some(words) = summary.words() {
         terminal::talk(&words);
     }
+    summary
 }
 
 fn exit_of(records: &[ConversationRecord], interrupted: bool) -> Exit {

@@ -2,10 +2,10 @@
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets::NOTHING};
 
-use super::events::seconds;
+use super::events::{by_error_type, seconds};
 use crate::{
     conversation::ConversationRecord,
-    domain::{ScoredOn, Spend},
+    domain::{Patches, ScoredOn, Spend},
 };
 
 /// One row a conversation, in the order of tasks and samples, and a row of sums.
@@ -29,6 +29,36 @@ pub fn table(records: &[ConversationRecord], trace_of: impl Fn(&ConversationReco
     row.extend(numbers(&total, seconds(time)));
     table.add_row(row);
     table.to_string()
+}
+
+/// All programs of roles by the four outcomes of program repair; `None` where there is none.
+pub fn patches(records: &[ConversationRecord]) -> Option<String> {
+    let mut all = Patches::default();
+    records.iter().for_each(|record| all += record.end.patches);
+    let Patches { plausible, wrong, timeout, uncompilable } = all;
+    (all != Patches::default()).then(|| {
+        format!(
+            "programs: {plausible} plausible, {wrong} wrong, {timeout} out of time, {uncompilable} that do not compile"
+        )
+    })
+}
+
+/// What became of conversations by the mistake of their first failing program; `None` where there is no second kind.
+pub fn error_types(records: &[ConversationRecord]) -> Option<String> {
+    let kinds = by_error_type(records);
+    if kinds.len() < 2 {
+        return None;
+    }
+    let mut table = Table::new();
+    table.load_preset(NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(["first error", "programs", "solved", "share"]);
+    for kind in kinds {
+        let share = 100.0 * kind.solved as f64 / kind.conversations as f64;
+        let numbers = [kind.conversations.to_string(), kind.solved.to_string(), format!("{share:.1} %")];
+        let numbers = numbers.map(|text| Cell::new(text).set_alignment(CellAlignment::Right));
+        table.add_row([Cell::new(kind.error_type)].into_iter().chain(numbers));
+    }
+    Some(table.to_string())
 }
 
 fn solved_word(record: &ConversationRecord) -> &'static str {

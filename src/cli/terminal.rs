@@ -2,7 +2,10 @@
 
 use std::{
     io::{self, IsTerminal, Write},
-    sync::OnceLock,
+    sync::{
+        OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use serde::Serialize;
@@ -11,6 +14,9 @@ use tracing_subscriber::{Layer, filter::Targets, fmt, layer::SubscriberExt, util
 
 /// Why data could not be written, the first time that it could not.
 static UNWRITTEN: OnceLock<String> = OnceLock::new();
+
+/// Set when the pipe that data goes to was found closed.
+static CLOSED: AtomicBool = AtomicBool::new(false);
 
 /// A line of data, made [`harmless`]. A closed pipe is no error: whoever read it has seen enough. Any other is kept for [`unwritten`], and
 /// the work goes on: what a run does is in its trace files too.
@@ -26,11 +32,18 @@ pub fn painted(text: &str) {
 
 /// Remembers data that was lost.
 pub fn check(written: io::Result<()>) {
-    if let Err(error) = written
-        && error.kind() != io::ErrorKind::BrokenPipe
-    {
-        UNWRITTEN.get_or_init(|| error.to_string());
+    match written {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => CLOSED.store(true, Ordering::Relaxed),
+        Err(error) => {
+            UNWRITTEN.get_or_init(|| error.to_string());
+        }
     }
+}
+
+/// Whether whoever read the data has seen enough.
+pub fn is_closed() -> bool {
+    CLOSED.load(Ordering::Relaxed)
 }
 
 /// Why data was lost, where some was.

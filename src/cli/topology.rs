@@ -12,12 +12,21 @@ use crate::{
 const WRONG: u8 = 2;
 
 fn load(file: &str) -> Result<Checked, Mistakes> {
-    load_plan(&TopologyRef::from(file), &Overrides::default(), &model_capabilities)
+    load_with(file, &Overrides::default())
+}
+
+fn load_with(file: &str, overrides: &Overrides) -> Result<Checked, Mistakes> {
+    load_plan(&TopologyRef::from(file), overrides, &model_capabilities)
 }
 
 /// Reports every mistake of an arrangement, on stdout since they are what was asked for; exit code 2 where there are any.
 pub fn check(file: &str, json: bool) -> Printed {
-    let result = load(file);
+    check_with(file, &Overrides::default(), json)
+}
+
+/// [`check`], with what the command line says over the file.
+pub fn check_with(file: &str, overrides: &Overrides, json: bool) -> Printed {
+    let result = load_with(file, overrides);
     let code = if result.is_ok() { 0 } else { WRONG };
     let stdout = match &result {
         _ if json => {

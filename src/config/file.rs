@@ -31,6 +31,14 @@ impl ConfigPath {
         }
     }
 
+    /// The file `relative` below this folder.
+    pub fn within(&self, relative: &str) -> Self {
+        match self {
+            Self::Disk(path) => Self::Disk(path.join(relative)),
+            Self::Embedded(path) => Self::Embedded(format!("{path}/{relative}")),
+        }
+    }
+
     /// As messages show it. Embedded files are shown with their path in the repository.
     pub fn shown(&self) -> String {
         match self {

@@ -10,6 +10,7 @@ use super::{
 };
 use crate::llm::{
     Capabilities, capabilities,
+    http::{VARIABLE_FORM, is_key_variable},
     openai::{Api, ApiKey, OpenAiSettings, PromptTemplate, SystemRole, check_base_url, set_by},
 };
 
@@ -261,7 +262,11 @@ impl ModelFile {
         let name = named.value.as_str().unwrap_or_default().trim();
         let value = variable(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
         if value.is_none() {
-            let message = format!("`{key}` names the environment variable {name}, which is not set");
+            // Whoever pastes the key in place of its variable's name is told so without it.
+            let message = match is_key_variable(name) {
+                true => format!("`{key}` names the environment variable {name}, which is not set"),
+                false => format!("`{key}` must be {VARIABLE_FORM}, never the key itself"),
+            };
             self.complain(&named.place, message, None);
         }
         value

@@ -3,15 +3,15 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use super::{ConversationEnd, ConversationHead, Journal, Placebo};
+use super::{ConversationEnd, ConversationHead, ExamplePool, Journal, Placebo};
 use crate::{
-    domain::{Problem, Task},
+    domain::{Example, Problem, Task},
     ids::{ActorName, RunId},
     llm::ChatModel,
     prompts::Prompt,
     runtime::{Scene, Seat, TurnRecord, Watch},
     sandbox::Sandbox,
-    topology::{Duplicates, Plan},
+    topology::{Duplicates, Node, Plan},
 };
 
 /// Watches conversations: traces and progress are made of what it is told. Called on the actors' thread: be quick.
@@ -42,6 +42,8 @@ pub struct Company {
     pub observer: Arc<dyn Observer>,
     /// Diagnoses of tasks, for edges with `intervene = "shuffle"`.
     pub placebos: Arc<[Placebo]>,
+    /// Solved tasks for the prompts of actors that show examples.
+    pub examples: Arc<ExamplePool>,
 }
 
 /// One conversation to be held.
@@ -75,8 +77,27 @@ impl Company {
         prompts.map(|(actor, (key, prompt))| (format!("{actor}.{key}"), prompt.hash().0.clone())).collect()
     }
 
+    /// The examples that actors of this conversation show.
+    pub(super) fn examples(&self, assignment: &Assignment) -> Vec<Arc<Example>> {
+        if self.plan.nodes.iter().any(|node| self.shows_examples(node)) {
+            self.examples.choose(&assignment.problem, assignment.sample, assignment.seed)
+        } else {
+            Vec::new()
+        }
+    }
+
+    fn shows_examples(&self, node: &Node) -> bool {
+        node.examples && self.models.get(&node.name).is_some_and(|model| model.reads_prompt())
+    }
+
     /// The seats of one conversation, in the order of the plan's actors.
-    pub(super) fn seats(&self, head: &ConversationHead, problem: &Problem) -> Vec<Arc<Seat>> {
+    pub(super) fn seats(
+        &self,
+        head: &ConversationHead,
+        problem: &Problem,
+        examples: Vec<Arc<Example>>,
+    ) -> Vec<Arc<Seat>> {
+        let examples: Arc<[Arc<Example>]> = examples.into();
         let scene = Arc::new(Scene {
             conversation: head.id,
             task: self.task(problem),
@@ -95,6 +116,7 @@ impl Company {
                     model: self.models.get(&node.name).cloned(),
                     parameters: node.parameters.clone(),
                     prompts: self.prompts.get(&node.name).cloned().unwrap_or_default(),
+                    examples: if self.shows_examples(node) { examples.clone() } else { Arc::default() },
                     scene: scene.clone(),
                 })
             })

@@ -29,7 +29,7 @@ pub(super) async fn grade(
     let (suite, is_hidden) = match &problem.hidden {
         Some(hidden) => (hidden.reveal().clone(), true),
         // Tests that a role wrote never score: those of the task are run where the report is of others.
-        None if best.tests != TestsRun::Feedback => (problem.task.visible.clone(), false),
+        None if best.tests != TestsRun::Feedback => (problem.task.feedback.clone(), false),
         None => return Grade { solved: best.judgement.passed(), ..nothing },
     };
     match judge_best(best, suite, problem, sandbox, cancel).await {

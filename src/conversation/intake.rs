@@ -14,7 +14,7 @@ use super::{
     ledger::{Ending, Opening},
 };
 use crate::{
-    domain::{Language, Task},
+    domain::{Example, Language, Task},
     ids::{ActorName, ConversationId, MessageId},
     languages::PYTHON_HASH_SEED,
     messages::{Candidate, Origin, TaskMessage},
@@ -38,7 +38,8 @@ pub async fn hold(
     stop: CancellationToken,
 ) -> Result<ConversationRecord, Vanished> {
     let problem = &assignment.problem;
-    let head = Arc::new(head(&company, &assignment));
+    let examples = company.examples(&assignment);
+    let head = Arc::new(head(&company, &assignment, &examples));
     let opening = Opening {
         task: Arc::new(TaskMessage {
             task: company.task(problem),
@@ -52,7 +53,7 @@ pub async fn hold(
         placebos: company.placebos.clone(),
     };
     company.observer.started(&head);
-    let seats = company.seats(&head, problem);
+    let seats = company.seats(&head, problem, examples);
     let cancel = CancellationToken::new();
     let (leave, left) = oneshot::channel();
     // More seconds than a duration holds are as good as no limit.
@@ -97,7 +98,7 @@ async fn sleep(wall: Option<Duration>) {
     }
 }
 
-fn head(company: &Company, assignment: &Assignment) -> ConversationHead {
+fn head(company: &Company, assignment: &Assignment, examples: &[Arc<Example>]) -> ConversationHead {
     let Assignment { run, arm, problem, sample, seed } = assignment;
     let plan = &company.plan;
     ConversationHead {
@@ -107,6 +108,7 @@ fn head(company: &Company, assignment: &Assignment) -> ConversationHead {
         topology_hash: plan.hash.clone(),
         code_version: env!("CARGO_PKG_VERSION").to_owned(),
         prompts: company.prompt_hashes(),
+        examples: examples.iter().map(|example| example.task.clone()).collect(),
         interventions: plan.interventions(),
         arm: arm.clone(),
         task: problem.task.id.clone(),
@@ -115,6 +117,8 @@ fn head(company: &Company, assignment: &Assignment) -> ConversationHead {
         seed: *seed,
         actors: plan.nodes.iter().map(|node| (node.name.clone(), node.spec.name.to_owned())).collect(),
         starter: starter(&problem.task),
+        feedback: problem.feedback,
+        feedback_tests: u32::try_from(problem.task.feedback.len()).unwrap_or(u32::MAX),
         scored_on: problem.scored_on(),
         isolation: company.sandbox.isolation().clone(),
         compare: problem.task.visible.output_rule().map(|rule| rule.name().to_owned()),

@@ -2,6 +2,7 @@
 
 mod actor;
 mod company;
+mod examples;
 mod grading;
 mod intake;
 mod journal;
@@ -11,6 +12,7 @@ mod placebo;
 mod record;
 
 pub use company::{Assignment, Company, Observer};
+pub use examples::{ExampleError, ExamplePool};
 pub use intake::{Vanished, hold};
 pub use journal::{Journal, JournalError, MemoryJournal};
 pub use outcome::{Outcome, StopReason};

@@ -31,6 +31,21 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// All there are.
+    pub const ALL: [Self; 11] = [
+        Self::TestsPassed,
+        Self::BudgetPrograms,
+        Self::BudgetModelCalls,
+        Self::BudgetTokens,
+        Self::BudgetWall,
+        Self::BudgetGenerations,
+        Self::NoImprovement,
+        Self::NothingLeft,
+        Self::StarvedJoin,
+        Self::Failed,
+        Self::Cancelled,
+    ];
+
     /// The word used in records and events.
     pub fn name(self) -> &'static str {
         match self {

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Outcome;
 use crate::{
-    domain::{Isolation, Limits, Patches, ScoredOn, Spend, Verdict},
+    domain::{ErrorType, FeedbackSet, Isolation, Limits, Patches, ScoredOn, Spend, Verdict},
     ids::{ActorName, ConversationId, MessageId, RunId, TaskId},
-    messages::Candidate,
+    messages::{Candidate, Message},
     runtime::TurnRecord,
 };
 
@@ -29,6 +29,9 @@ pub struct ConversationHead {
     /// BLAKE3 of every prompt, by actor and key (`debugger.repair`).
     #[serde(default)]
     pub prompts: BTreeMap<String, String>,
+    /// Tasks whose solutions prompts show.
+    #[serde(default)]
+    pub examples: Vec<TaskId>,
     /// Edges that change what they carry, as `teacher -> learner: blank`.
     #[serde(default)]
     pub interventions: Vec<String>,
@@ -46,6 +49,12 @@ pub struct ConversationHead {
     pub actors: Vec<(ActorName, String)>,
     /// The starter, where the task has one.
     pub starter: Option<Arc<Candidate>>,
+    /// Which of the task's tests feed back.
+    #[serde(default)]
+    pub feedback: FeedbackSet,
+    /// How many tests feed back.
+    #[serde(default)]
+    pub feedback_tests: u32,
     /// Which tests decide whether it is solved.
     pub scored_on: ScoredOn,
     /// How programs are isolated.
@@ -108,4 +117,15 @@ pub struct ConversationRecord {
     pub turns: Vec<Arc<TurnRecord>>,
     /// How it ended.
     pub end: ConversationEnd,
+}
+
+impl ConversationRecord {
+    /// The kind of mistake that the first failing program made: the starter, or else the first draft that failed.
+    pub fn error_type(&self) -> Option<ErrorType> {
+        let reports = self.turns.iter().flat_map(|turn| turn.messages()).filter_map(|message| match message {
+            Message::ExecutionReport(report) => Some(&report.judgement),
+            _ => None,
+        });
+        reports.into_iter().find_map(|judgement| ErrorType::of(judgement))
+    }
 }

@@ -1,5 +1,7 @@
 //! Plain data: what a problem is, what a program is, what a run of a program showed.
 
+mod error_type;
+mod example;
 mod excerpt;
 mod judgement;
 mod language;
@@ -17,6 +19,8 @@ mod test_suite;
 mod usage;
 mod verdict;
 
+pub use error_type::ErrorType;
+pub use example::Example;
 pub use excerpt::Excerpt;
 pub use judgement::{Isolation, Judgement, Protocol, TestResult};
 pub use language::Language;
@@ -26,10 +30,10 @@ pub use patches::Patches;
 pub use place::Place;
 pub use profile::{Profile, TestCoverage};
 pub use program::{Program, ProgramHash};
-pub use regular_file::read_regular_file;
+pub use regular_file::{open_regular_file, read_regular_file};
 pub use settings::{Children, Slots};
 pub use shorten::shorten;
-pub use task::{HiddenTests, Problem, ScoredOn, Task};
+pub use task::{FeedbackSet, HiddenTests, Problem, ScoredOn, Task};
 pub use test_suite::{Assertion, IoCase, TestSuite};
 pub use usage::{Spend, Usage};
 pub use verdict::Verdict;

@@ -30,6 +30,15 @@ impl Patches {
     }
 }
 
+impl std::ops::AddAssign for Patches {
+    fn add_assign(&mut self, other: Self) {
+        self.plausible = self.plausible.saturating_add(other.plausible);
+        self.wrong = self.wrong.saturating_add(other.wrong);
+        self.timeout = self.timeout.saturating_add(other.timeout);
+        self.uncompilable = self.uncompilable.saturating_add(other.uncompilable);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Patches, Verdict};

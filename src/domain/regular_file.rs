@@ -10,6 +10,21 @@ use std::{
 /// Those of the system; what is no regular file (a pipe would wait for a writer, a device may never end); more than
 /// `limit_bytes`, as [`io::ErrorKind::FileTooLarge`].
 pub fn read_regular_file(path: &Path, limit_bytes: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    // Read, not measured: some files (of `/proc`) have more in them than their length says.
+    open_regular_file(path)?.take(limit_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit_bytes {
+        let message = format!("it is larger than {limit_bytes} bytes");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+    }
+    Ok(bytes)
+}
+
+/// Opens a file that somebody else named, to be read; never waits.
+///
+/// # Errors
+/// Those of the system; what is no regular file.
+pub fn open_regular_file(path: &Path) -> io::Result<File> {
     // Looked at before it is opened: opening a pipe that nobody writes to would wait for ever.
     let metadata = path.metadata()?;
     if metadata.is_dir() {
@@ -18,14 +33,7 @@ pub fn read_regular_file(path: &Path, limit_bytes: u64) -> io::Result<Vec<u8>> {
     if !metadata.is_file() {
         return Err(io::Error::other("it is not a regular file"));
     }
-    let mut bytes = Vec::new();
-    // Read, not measured: some files (of `/proc`) have more in them than their length says.
-    File::open(path)?.take(limit_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > limit_bytes {
-        let message = format!("it is larger than {limit_bytes} bytes");
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
-    }
-    Ok(bytes)
+    File::open(path)
 }
 
 #[cfg(test)]

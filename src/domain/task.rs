@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
@@ -24,8 +24,12 @@ pub struct Task {
     pub preamble: Option<String>,
     /// Support classes of the tests (see the sandbox protocol): text that candidate and tests both load.
     pub support: Option<String>,
-    /// Tests whose results are fed back to the roles.
+    /// Tests that prompts show.
     pub visible: Arc<TestSuite>,
+    /// Tests that the executor runs and reports on: `visible`, and what else the run lets feed back ([`FeedbackSet`]).
+    pub feedback: Arc<TestSuite>,
+    /// A program in another language that is to be translated.
+    pub source: Option<Arc<Program>>,
     /// A program to start from, evaluated first and not counted as a program of a role.
     pub starter: Option<Arc<Program>>,
     /// 1-based lines of the starter that are known to be faulty; empty where unknown.
@@ -44,7 +48,41 @@ pub enum ScoredOn {
     Feedback,
 }
 
-/// Tests that no role may see. Not `Debug` and not `Serialize`, so that they cannot slip into a prompt, a record or a trace.
+/// Which of a task's sets of tests feed back: what the executor runs and reports on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FeedbackSet {
+    /// The visible tests; what is withheld decides in the end.
+    #[default]
+    Visible,
+    /// The visible and the validation tests; the hidden ones decide in the end.
+    Validation,
+    /// All of them, so that nothing is left to decide but these same tests.
+    All,
+}
+
+impl FeedbackSet {
+    /// Every choice, in the order in which help texts list them.
+    pub const ALL: &'static [Self] = &[Self::Visible, Self::Validation, Self::All];
+
+    /// The word used on the command line and in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Visible => "visible",
+            Self::Validation => "validation",
+            Self::All => "all",
+        }
+    }
+}
+
+impl fmt::Display for FeedbackSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Tests that no role may see: the hidden ones, and validation tests that do not feed back. Not `Debug` and not
+/// `Serialize`, so that they cannot slip into a prompt, a record or a trace.
 #[derive(Clone)]
 pub struct HiddenTests(Arc<TestSuite>);
 
@@ -65,6 +103,10 @@ impl HiddenTests {
 pub struct Problem {
     /// What the roles see.
     pub task: Arc<Task>,
+    /// Which of its tests feed back.
+    pub feedback: FeedbackSet,
+    /// Tests for choosing programs; absent where there are none or where they feed back.
+    pub validation: Option<HiddenTests>,
     /// What decides in the end; absent where the feedback tests are all there is.
     pub hidden: Option<HiddenTests>,
     /// A program known to be right, for checking data sets; never shown to a role.

@@ -20,7 +20,7 @@ pub struct Assertion {
     pub text: String,
 }
 
-/// The tests of one kind (visible or hidden) of a task, in a fixed order: test `i` of a report is test `i` here.
+/// The tests of one kind (visible, validation or hidden) of a task, in a fixed order: test `i` of a report is test `i` here.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum TestSuite {

@@ -75,9 +75,10 @@ async fn measure(
         (None, Some(starter)) => (starter, "starter"),
         (None, None) => return Ok(Err("there is no reference and no starter".to_owned())),
     };
-    let suites = [Some(&task.visible), problem.hidden.as_ref().map(|hidden| hidden.reveal())];
+    let withheld = [&problem.validation, &problem.hidden].into_iter().flatten().map(|tests| tests.reveal());
+    let suites = [&task.feedback].into_iter().chain(withheld);
     let mut slowest = None;
-    for tests in suites.into_iter().flatten() {
+    for tests in suites {
         let mut job = Job::of(task, Arc::<Program>::clone(program), tests.clone());
         job.limits.test_cpu_ms = job.limits.test_cpu_ms.max(MEASURING_MS);
         let judgement = match sandbox.judge(&job, cancel).await {

@@ -38,7 +38,7 @@ pub async fn placebos(
     let written = stream::iter(problems).map(|problem| async move {
         let task = &problem.task;
         let Some(starter) = &task.starter else { return Ok(None) };
-        let job = Job::of(task, starter.clone(), task.visible.clone());
+        let job = Job::of(task, starter.clone(), task.feedback.clone());
         let judgement = Arc::new(sandbox.judge(&job, cancel).await?);
         let subject = Subject { judgement: Some(judgement), ..Subject::of(task.clone(), Some(starter.clone())) };
         let feedback = ExecutionFeedback { tests: ShownTests::First, ..ExecutionFeedback::default() };

@@ -91,6 +91,8 @@ pub trait Toolchain: Sync {
     fn has_profiles(&self) -> bool {
         false
     }
+    /// What can stand in the place of an assertion that is taken out of a test text: a statement that does nothing.
+    fn nothing(&self) -> &'static str;
 
     /// Calls in a program that end or replace its process, or start others (`exit`, `fork`, `exec`), as written, with
     /// their lines. A record of a linked program names them; languages that link none have none.

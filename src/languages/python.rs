@@ -48,6 +48,10 @@ impl Toolchain for Python {
         Recipe { run: BoxCommand { argv, env, bounded_addresses: true, ..BoxCommand::default() }, ..Recipe::default() }
     }
 
+    fn nothing(&self) -> &'static str {
+        "pass"
+    }
+
     fn assertions(&self, tests: &str) -> Result<Vec<Assertion>, TestTextError> {
         let syntax = Syntax::of_valid(Language::Python, tree_sitter_python::LANGUAGE, tests)?;
         // The grammar takes an indented text for a program; Python does not.

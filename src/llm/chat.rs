@@ -3,7 +3,7 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 use super::Parameters;
-use crate::domain::{Judgement, Profile, Program, ProgramHash, Task, Usage};
+use crate::domain::{Example, Judgement, Profile, Program, ProgramHash, Task, Usage};
 
 /// What a call is for. A model says which purposes it answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -149,6 +149,8 @@ pub struct Subject {
     pub diagnosis: Option<String>,
     /// How to go about the task, where an analyst has said so.
     pub plan: Option<String>,
+    /// Solved tasks to show beside this one.
+    pub examples: Arc<[Arc<Example>]>,
     /// What `program` did while its tests ran; only for models and prompts that ask for it.
     pub profile: Option<Arc<Profile>>,
     /// Programs tried before.
@@ -171,6 +173,7 @@ impl Subject {
             judgement: None,
             diagnosis: None,
             plan: None,
+            examples: Arc::default(),
             profile: None,
             seen: Arc::new(BTreeSet::new()),
             siblings: Vec::new(),

@@ -222,6 +222,7 @@ mod tests {
     };
 
     fn request(purpose: Purpose) -> ChatRequest {
+        let tests = Arc::new(TestSuite::Io { cases: Vec::new(), rule: OutputRule::Tokens });
         let task = Task {
             id: TaskId("t".to_owned()),
             dataset: "file".to_owned(),
@@ -231,7 +232,9 @@ mod tests {
             signature: None,
             preamble: None,
             support: None,
-            visible: Arc::new(TestSuite::Io { cases: Vec::new(), rule: OutputRule::Tokens }),
+            visible: tests.clone(),
+            feedback: tests,
+            source: None,
             starter: None,
             faulty_lines: Vec::new(),
             limits: Limits::default(),

@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use super::{
@@ -5,7 +7,7 @@ use super::{
     report::{FailingTest, ReportData, SuspiciousLine, VariableValues},
 };
 use crate::{
-    domain::{IoCase, OutputRule, Task, TestSuite, shorten},
+    domain::{Example, IoCase, OutputRule, Task, TestSuite, shorten},
     llm::{Ancestor, Purpose, Subject},
 };
 
@@ -29,7 +31,7 @@ pub struct PromptData {
     pub starter: Option<String>,
     /// The program to diagnose, repair or judge; empty where a reply held none. Absent in drafting prompts.
     pub program: Option<String>,
-    /// What the visible tests said of `program`. Absent in drafting prompts, and where it is not to be shown.
+    /// What the tests that feed back said of `program`. Absent in drafting prompts, and where it is not to be shown.
     pub report: Option<ReportData>,
     /// The program that `program` is compared with, in judging prompts.
     pub other: Option<String>,
@@ -39,10 +41,16 @@ pub struct PromptData {
     pub diagnosis: Option<String>,
     /// How to go about the task, where an analyst has said so.
     pub plan: Option<String>,
+    /// Solved tasks to show beside this one, in prompts that ask for a program; absent in others.
+    pub examples: Option<Vec<SolvedTask>>,
     /// Earlier attempts that led to `program`, oldest first, as far as they are to be shown. Absent in drafting prompts.
     pub history: Vec<Attempt>,
     /// Lines that are known to be faulty, of the program (or of the starter, in a drafting prompt).
     pub faulty_lines: Vec<FaultyLine>,
+    /// The program in another language that is to be translated.
+    pub source: Option<String>,
+    /// The language of `source`, as the info string of a code block says it.
+    pub source_language: Option<String>,
 }
 
 /// The problem, as templates see it: `task`.
@@ -64,6 +72,15 @@ pub struct TaskData {
     pub tests: Vec<String>,
     /// How many visible tests are not in `tests`.
     pub more_tests: usize,
+}
+
+/// A solved task, as templates see it: an element of `examples`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SolvedTask {
+    /// What its program must do.
+    pub statement: String,
+    /// The program, in the language of the task to be solved.
+    pub program: String,
 }
 
 /// A line that is known to be faulty, as templates see it.
@@ -137,8 +154,11 @@ impl PromptData {
             other: other.map(|other| other.program.text.clone()),
             other_report: other_report.map(|judgement| ReportData::of_tests(judgement, feedback)),
             plan: subject.plan.clone(),
+            examples: asks_for_program(purpose).then(|| subject.examples.iter().map(solved_task).collect()),
             diagnosis: subject.diagnosis.clone().filter(|_| purpose == Purpose::Repair),
             history: if written { history(subject, feedback) } else { Vec::new() },
+            source: task.source.as_ref().map(|source| source.text.clone()),
+            source_language: task.source.as_ref().map(|source| source.language.name().to_owned()),
         }
     }
 
@@ -156,6 +176,7 @@ impl PromptData {
             actual: maybe(),
             message: maybe(),
         };
+        let solved = || SolvedTask { statement: word(), program: word() };
         let (written, judges) = (is_about_a_program(purpose), purpose == Purpose::Judge);
         let report = ReportData {
             shown: vec![test],
@@ -184,11 +205,23 @@ impl PromptData {
             other_report: (judges && full).then(|| report.clone()),
             report: (written && !bare).then_some(report),
             plan: maybe(),
+            examples: asks_for_program(purpose).then(|| Vec::from_iter(full.then(solved))),
             diagnosis: maybe().filter(|_| purpose == Purpose::Repair),
             history: Vec::from_iter((written && !bare).then_some(attempt)),
             faulty_lines: Vec::from_iter((!bare).then(|| FaultyLine { number: 1, text: word() })),
+            source: maybe(),
+            source_language: maybe(),
         }
     }
+}
+
+/// Whether prompts of this purpose ask for a program.
+fn asks_for_program(purpose: Purpose) -> bool {
+    matches!(purpose, Purpose::Draft | Purpose::Repair)
+}
+
+fn solved_task(example: &Arc<Example>) -> SolvedTask {
+    SolvedTask { statement: example.statement.clone(), program: example.program.text.clone() }
 }
 
 /// Whether prompts of this purpose are about a program that was judged.

@@ -20,6 +20,7 @@ struct Part {
 
 /// What may be left out, in the order in which it is. Statement, programs and diagnosis never are.
 const PARTS: &[Part] = &[
+    Part { word: "examples", cut: |data| data.examples.as_mut().is_some_and(|examples| examples.pop().is_some()) },
     Part { word: "history", cut: forget_the_oldest },
     Part { word: "values", cut: |data| report_of(data, |report| report.values.pop().is_some()) },
     Part { word: "suspicious", cut: |data| report_of(data, |report| report.suspicious.pop().is_some()) },
@@ -34,7 +35,7 @@ pub enum Fitting {
     Fits {
         /// The chat messages.
         messages: Vec<ChatMessage>,
-        /// What was left out or shortened, in that order: `history`, `values`, `suspicious`, `tests`, `texts`.
+        /// What was left out or shortened, in that order: `examples`, `history`, `values`, `suspicious`, `tests`, `texts`.
         shortened: Vec<&'static str>,
     },
     /// It does not, with everything left out that may be.
@@ -47,10 +48,11 @@ pub enum Fitting {
 /// Renders a prompt that may have `limit` tokens, taking one for 4 bytes and 4 more for each message. Where it has more,
 /// parts are left out one after the other until it fits:
 ///
-/// 1. earlier attempts, the oldest first;
-/// 2. values of variables, then suspicious lines, the last first;
-/// 3. failing tests (of a draft, visible tests), the last first, but for one;
-/// 4. outputs and the texts of that test are shortened to 400 characters each, then to 100.
+/// 1. examples, the last first;
+/// 2. earlier attempts, the oldest first;
+/// 3. values of variables, then suspicious lines, the last first;
+/// 4. failing tests (of a draft, visible tests), the last first, but for one;
+/// 5. outputs and the texts of that test are shortened to 400 characters each, then to 100.
 ///
 /// # Errors
 /// Where the prompt cannot be rendered.

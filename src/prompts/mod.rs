@@ -19,7 +19,7 @@ mod template;
 mod unfenced;
 
 pub use assembly::assemble;
-pub use data::{Attempt, AttemptResult, FaultyLine, PromptData, TaskData};
+pub use data::{Attempt, AttemptResult, FaultyLine, PromptData, SolvedTask, TaskData};
 pub use error::PromptError;
 pub use extract::extract_program;
 pub use feedback::{ExecutionFeedback, Remembered, ReportForm, ShownTests};

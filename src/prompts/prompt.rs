@@ -80,6 +80,12 @@ impl Prompt {
         &self.file
     }
 
+    /// Whether one of its parts names this variable of [`PromptData`].
+    pub fn mentions(&self, variable: &str) -> bool {
+        let templates = self.parts.iter().filter_map(|part| self.templates.get_template(part.role.name()).ok());
+        templates.into_iter().any(|template| template.undeclared_variables(false).contains(variable))
+    }
+
     /// The chat messages: the system part where there is one, then the user part.
     pub fn render(&self, data: &PromptData) -> Result<Vec<ChatMessage>, PromptError> {
         self.parts

@@ -1,4 +1,4 @@
-use super::{BudgetKind, CallRecord, Fault, Turn, now_unix_nanos, record::worst_case_tokens};
+use super::{BudgetKind, CallRecord, Fault, PromptUsed, Turn, now_unix_nanos, record::worst_case_tokens};
 use crate::{
     domain::Usage,
     llm::{ChatMessage, ChatModel, ChatReply, ChatRequest, Draw, ModelError, Parameters, Purpose, Subject},
@@ -18,6 +18,20 @@ pub struct Ask<'a> {
     /// The choices that are wanted, each by its number among all that are asked for the same: a list of temperatures goes by
     /// it. A reply holds the first of them, as many as one request can ask for or the server gives.
     pub choices: &'a [u32],
+}
+
+/// A prompt as it is sent; nothing for a model that reads none.
+#[derive(Default)]
+struct Rendered {
+    messages: Vec<ChatMessage>,
+    source: Source,
+}
+
+/// What the messages of a prompt were made from, and what was left out of them so that they fit.
+#[derive(Default)]
+struct Source {
+    prompt: Option<PromptUsed>,
+    shortened: Vec<String>,
 }
 
 /// A seat's model as a turn sees it: every call is counted against the turn's allowance and written down.
@@ -54,7 +68,8 @@ impl<'a> Metered<'a> {
     /// [`Fault::Setup`] where the prompt cannot be rendered, [`Fault::Cancelled`] where the conversation ended meanwhile.
     pub async fn ask(&self, ask: Ask<'_>) -> Result<ChatReply, Fault> {
         let seat = self.turn.seat();
-        let (messages, shortened) = if self.model.reads_prompt() { self.render(&ask)? } else { Default::default() };
+        let Rendered { messages, source } =
+            if self.model.reads_prompt() { self.render(&ask)? } else { Rendered::default() };
         let (parameters, choices) = self.sampling(ask.choices);
         let ordinal = self.admit(&messages, choices, parameters.max_output_tokens).map_err(Fault::Model)?;
         let place = (self.turn.seq(), self.turn.attempt(), ordinal);
@@ -73,20 +88,22 @@ impl<'a> Metered<'a> {
             reply = self.model.chat(&request) => reply,
             () = self.turn.cancelled().cancelled() => Err(ModelError::Cancelled),
         };
-        self.write_down(request, shortened, &outcome, started_ns);
+        self.write_down(request, source, &outcome, started_ns);
         outcome.map_err(|error| match error {
             ModelError::Cancelled => Fault::Cancelled,
             other => Fault::Model(other),
         })
     }
 
-    /// The messages, and what was left out of them so that they fit.
-    fn render(&self, ask: &Ask<'_>) -> Result<(Vec<ChatMessage>, Vec<String>), Fault> {
+    fn render(&self, ask: &Ask<'_>) -> Result<Rendered, Fault> {
         let prompt = self.turn.seat().prompt(ask.prompt)?;
         let data = PromptData::new(ask.purpose, &ask.subject, ask.feedback);
         let limit = self.prompt_tokens();
         match fit(prompt, data, limit).map_err(|error| Fault::Setup(error.to_string()))? {
-            Fitting::Fits { messages, shortened } => Ok((messages, shortened.into_iter().map(str::to_owned).collect())),
+            Fitting::Fits { messages, shortened } => {
+                let shortened = shortened.into_iter().map(str::to_owned).collect();
+                Ok(Rendered { messages, source: Source { prompt: Some(PromptUsed::of(prompt)), shortened } })
+            }
             Fitting::TooLong { tokens } => {
                 Err(Fault::Model(ModelError::ContextLength { prompt: prompt.name().to_owned(), tokens, limit }))
             }
@@ -137,7 +154,7 @@ impl<'a> Metered<'a> {
     fn write_down(
         &self,
         request: ChatRequest,
-        shortened: Vec<String>,
+        source: Source,
         outcome: &Result<ChatReply, ModelError>,
         started_ns: u64,
     ) {
@@ -163,7 +180,8 @@ impl<'a> Metered<'a> {
             seed: request.seed,
             draw: request.draw,
             messages: request.messages,
-            shortened,
+            shortened: source.shortened,
+            prompt: source.prompt,
             choices: reply.map(|reply| reply.choices.clone()).unwrap_or_default(),
             usage: reply.map_or_else(Usage::default, |reply| reply.usage),
             attempts,

@@ -23,7 +23,8 @@ pub use inlets::{Cast, Inlets, Routed};
 pub use metered::{Ask, Metered};
 pub use posting::Post;
 pub use record::{
-    Allowance, BudgetKind, CallRecord, ExecutionRecord, Finished, Note, NoteValue, PostRecord, TurnLog, TurnRecord,
+    Allowance, BudgetKind, CallRecord, ExecutionRecord, Finished, Note, NoteValue, PostRecord, PromptUsed, TurnLog,
+    TurnRecord,
 };
 pub use role::{PromptKey, Receives, Role, RoleSpec, SettingKey, SettingsError};
 pub use role_actor::{RoleActor, start_role};

@@ -9,6 +9,7 @@ use crate::{
     ids::{ActorName, Generation, MessageId, Seq},
     llm::{Attempt, ChatMessage, Choice, Draw, Parameters, Purpose},
     messages::Message,
+    prompts::Prompt,
 };
 
 /// What a turn may spend, fixed when it starts.
@@ -45,6 +46,8 @@ pub enum NoteValue {
     Number(f64),
     /// Yes or no.
     Flag(bool),
+    /// Several words.
+    Texts(Vec<String>),
 }
 
 /// An attribute of the turn's span: `rolecall.{key}`.
@@ -54,6 +57,22 @@ pub struct Note {
     pub key: String,
     /// Value.
     pub value: NoteValue,
+}
+
+/// The prompt file that a text was made from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PromptUsed {
+    /// Its name (`debugger/repair`) or path.
+    pub reference: String,
+    /// BLAKE3 of the file.
+    pub hash: String,
+}
+
+impl PromptUsed {
+    /// Of this file.
+    pub fn of(prompt: &Prompt) -> Self {
+        Self { reference: prompt.name().to_owned(), hash: prompt.hash().0.clone() }
+    }
 }
 
 /// One call of a model.
@@ -86,6 +105,9 @@ pub struct CallRecord {
     /// What was left out of it so that it fits into the context, in that order.
     #[serde(default)]
     pub shortened: Vec<String>,
+    /// What it was rendered from; `None` for a model that reads no prompts.
+    #[serde(default)]
+    pub prompt: Option<PromptUsed>,
     /// The reply.
     pub choices: Vec<Choice>,
     /// Tokens, as far as known.

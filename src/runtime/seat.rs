@@ -5,7 +5,7 @@ use std::{
 
 use super::Fault;
 use crate::{
-    domain::{Profile, ProgramHash, Task},
+    domain::{Example, Profile, ProgramHash, Task},
     ids::{ActorName, ConversationId, Seq},
     llm::{ChatModel, Parameters},
     prompts::Prompt,
@@ -45,6 +45,8 @@ pub struct Seat {
     pub parameters: Parameters,
     /// Its prompts by key.
     pub prompts: BTreeMap<String, Arc<Prompt>>,
+    /// Solved tasks that its prompts show; none for a model that reads no prompts.
+    pub examples: Arc<[Arc<Example>]>,
     /// What all actors share.
     pub scene: Arc<Scene>,
 }

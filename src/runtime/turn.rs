@@ -137,7 +137,7 @@ impl Turn {
         result.map_err(fault_of)
     }
 
-    /// What a program does while the visible tests run; asked for once a program and conversation.
+    /// What a program does while the tests that feed back run; asked for once a program and conversation.
     ///
     /// # Errors
     /// [`Fault::Infrastructure`] where our machine failed.
@@ -148,7 +148,7 @@ impl Turn {
         if let Some(profile) = known {
             return Ok(profile);
         }
-        let job = Job::of(&scene.task, program.clone(), scene.task.visible.clone());
+        let job = Job::of(&scene.task, program.clone(), scene.task.feedback.clone());
         let started_ns = now_unix_nanos();
         let result = scene.sandbox.profile(&job, &self.cancel).await;
         self.log_execution("profile", None, 0, result.as_ref().err(), started_ns);

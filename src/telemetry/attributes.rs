@@ -63,6 +63,12 @@ pub const HTTP_STATUS: &str = "http.response.status_code";
 /// OpenInference's word for the kind of a span; Phoenix and Langfuse read it.
 pub const SPAN_KIND: &str = "openinference.span.kind";
 
+// Names of the conversation's own spans.
+/// Written when a conversation, or a continuation of its trace, begins.
+pub const STARTED_SPAN: &str = "conversation_started";
+pub const ROUND_SPAN: &str = "round";
+pub const HANDOFF_SPAN: &str = "handoff";
+
 /// What every name of our own begins with; the key of a role's note follows it.
 pub const PREFIX: &str = "rolecall.";
 
@@ -74,6 +80,9 @@ pub const TASK: &str = "rolecall.task";
 pub const DATASET: &str = "rolecall.dataset";
 pub const SAMPLE: &str = "rolecall.sample";
 pub const SEED: &str = "rolecall.seed";
+/// Which of the task's sets of tests feed back, and how many tests that is.
+pub const FEEDBACK: &str = "rolecall.feedback";
+pub const FEEDBACK_TESTS: &str = "rolecall.feedback.tests";
 pub const SCORED_ON: &str = "rolecall.scored_on";
 pub const ISOLATION: &str = "rolecall.isolation";
 /// How outputs of stdin/stdout tests are compared.
@@ -85,6 +94,8 @@ pub const PYTHON_HASH_SEED: &str = "rolecall.python_hash_seed";
 pub const PART: &str = "rolecall.part";
 pub const PARTS: &str = "rolecall.parts";
 pub const OUTCOME: &str = "rolecall.outcome";
+/// The outcome of a killed conversation whose trace was closed afterwards.
+pub const INTERRUPTED: &str = "interrupted";
 pub const OUTCOME_DETAIL: &str = "rolecall.outcome_detail";
 pub const SOLVED: &str = "rolecall.solved";
 pub const STARTER_PASSED: &str = "rolecall.starter_passed";
@@ -127,6 +138,10 @@ pub const SENDER_SEQ: &str = "rolecall.sender_seq";
 pub const PURPOSE: &str = "rolecall.purpose";
 /// What was left out of a prompt so that it fits into the model's context.
 pub const PROMPT_SHORTENED: &str = "rolecall.prompt.shortened";
+/// Name or path of the prompt file that a request, or the words of a static template, were made from.
+pub const PROMPT: &str = "rolecall.prompt";
+/// BLAKE3 of that file.
+pub const PROMPT_HASH: &str = "rolecall.prompt_hash";
 pub const ORDINAL: &str = "rolecall.ordinal";
 /// Beside the array of finish reasons, which a search finds by its JSON text only.
 pub const FINISH: &str = "rolecall.finish";
@@ -149,6 +164,8 @@ pub const ORIGIN: &str = "rolecall.origin";
 pub const AUTHOR: &str = "rolecall.author";
 /// What the model says of the edit: the operator of a template, for example.
 pub const EDIT: &str = "rolecall.edit";
+/// The program that had the same text; this one was not run.
+pub const DUPLICATE_OF: &str = "rolecall.duplicate_of";
 pub const LANGUAGE: &str = "rolecall.language";
 pub const VERDICT: &str = "rolecall.verdict";
 pub const SCORE: &str = "rolecall.score";

@@ -29,6 +29,8 @@ pub fn write_head(attributes: &mut Attributes, head: &ConversationHead) {
         .set(name::SAMPLE, head.sample)
         // As text: a seed may use all 64 bits, and a search compares text anyway.
         .set(name::SEED, head.seed.to_string())
+        .set(name::FEEDBACK, head.feedback.name())
+        .set(name::FEEDBACK_TESTS, head.feedback_tests)
         .set(name::SCORED_ON, scored_on)
         .set(name::ISOLATION, head.isolation.backend.as_str())
         .set(name::COMPARE, head.compare.as_deref())

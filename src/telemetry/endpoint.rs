@@ -36,7 +36,7 @@ pub enum EndpointError {
         value: String,
     },
     /// Another protocol than this program speaks.
-    #[error("{variable} is `{value}`; spans are sent as `http/protobuf` only")]
+    #[error("{variable} is `{value}`; spans are sent as `http/protobuf` or `grpc`")]
     Protocol {
         /// Which variable.
         variable: &'static str,
@@ -45,11 +45,33 @@ pub enum EndpointError {
     },
 }
 
+/// How requests travel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Protocol {
+    /// OTLP over HTTP, as protobuf.
+    #[default]
+    HttpProtobuf,
+    /// OTLP over gRPC.
+    Grpc,
+}
+
+impl Protocol {
+    fn from_word(word: &str) -> Option<Self> {
+        match word.trim() {
+            "http/protobuf" => Some(Self::HttpProtobuf),
+            "grpc" => Some(Self::Grpc),
+            _ => None,
+        }
+    }
+}
+
 /// A collector. Shown without its credentials and headers.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Endpoint {
-    /// Where requests are posted.
+    /// Where requests are posted; for gRPC its host and port count alone.
     pub url: Url,
+    /// How they travel.
+    pub protocol: Protocol,
     /// Headers of every request; their values may be secrets.
     pub headers: Vec<(String, String)>,
     /// How long one request may take.
@@ -76,7 +98,7 @@ impl fmt::Display for Endpoint {
 impl Endpoint {
     /// A collector at exactly this URL, without headers.
     pub fn at(url: Url) -> Self {
-        Self { url, headers: Vec::new(), timeout: DEFAULT_TIMEOUT }
+        Self { url, protocol: Protocol::default(), headers: Vec::new(), timeout: DEFAULT_TIMEOUT }
     }
 
     /// What the environment says; `variable` reads one of its variables. `None` where no collector is named, or where
@@ -91,21 +113,25 @@ impl Endpoint {
         if disabled || read("OTEL_TRACES_EXPORTER").is_some_and(|value| value == "none") {
             return Ok(None);
         }
+        let protocol = match first(["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"]) {
+            Some((variable, value)) => {
+                Protocol::from_word(&value).ok_or(EndpointError::Protocol { variable, value })?
+            }
+            None => Protocol::default(),
+        };
         let exact = read("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT");
         let url = if let Some(value) = exact {
             parse_url("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", &value)?
         } else if let Some(value) = read("OTEL_EXPORTER_OTLP_ENDPOINT") {
             let mut url = parse_url("OTEL_EXPORTER_OTLP_ENDPOINT", &value)?;
-            let path = format!("{}/v1/traces", url.path().trim_end_matches('/'));
-            url.set_path(&path);
+            if protocol == Protocol::HttpProtobuf {
+                let path = format!("{}/v1/traces", url.path().trim_end_matches('/'));
+                url.set_path(&path);
+            }
             url
         } else {
             return Ok(None);
         };
-        let protocol = first(["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"]);
-        if let Some((variable, value)) = protocol.filter(|(_, value)| value != "http/protobuf") {
-            return Err(EndpointError::Protocol { variable, value });
-        }
         let headers = first(["OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"]);
         let headers = headers.map(|(variable, value)| parse_headers(variable, &value)).transpose()?.unwrap_or_default();
         let timeout = match first(["OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT"]) {
@@ -115,7 +141,7 @@ impl Endpoint {
             },
             None => DEFAULT_TIMEOUT,
         };
-        Ok(Some(Self { url, headers, timeout }))
+        Ok(Some(Self { url, protocol, headers, timeout }))
     }
 }
 
@@ -155,7 +181,7 @@ fn percent_decode(text: &str) -> String {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-    use super::{Endpoint, EndpointError};
+    use super::{Endpoint, EndpointError, Protocol};
 
     fn read(pairs: &[(&str, &str)]) -> Result<Option<Endpoint>, EndpointError> {
         Endpoint::from_env(|name| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned()))
@@ -170,6 +196,16 @@ mod tests {
         assert_eq!(url(&both), "http://b/x");
         assert_eq!(read(&[]).unwrap(), None);
         assert_eq!(read(&[("OTEL_EXPORTER_OTLP_ENDPOINT", "")]).unwrap(), None);
+    }
+
+    #[test]
+    fn over_grpc_the_endpoint_is_taken_as_it_is() {
+        let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://localhost:4317");
+        let endpoint = read(&[endpoint, ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")]).unwrap().unwrap();
+        assert_eq!((endpoint.url.as_str(), endpoint.protocol), ("http://localhost:4317/", Protocol::Grpc));
+        let both =
+            [("OTEL_EXPORTER_OTLP_ENDPOINT", "http://a"), ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "http/protobuf")];
+        assert_eq!(read(&both).unwrap().unwrap().protocol, Protocol::HttpProtobuf);
     }
 
     #[test]
@@ -197,7 +233,7 @@ mod tests {
         let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://a");
         let error = |pairs: &[(&str, &str)]| read(pairs).unwrap_err().to_string();
         assert!(error(&[("OTEL_EXPORTER_OTLP_ENDPOINT", "localhost:4318")]).contains("scheme is `localhost`"));
-        assert!(error(&[endpoint, ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")]).contains("`grpc`"));
+        assert!(error(&[endpoint, ("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json")]).contains("`http/json`"));
         assert!(error(&[endpoint, ("OTEL_EXPORTER_OTLP_TIMEOUT", "soon")]).contains("`soon`"));
         let headers = error(&[endpoint, ("OTEL_EXPORTER_OTLP_HEADERS", "a=1,s3cret")]);
         assert!(headers.contains("pair 2") && !headers.contains("s3cret"));

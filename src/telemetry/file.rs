@@ -1,13 +1,18 @@
 //! The trace file of one conversation: OTLP as JSON, one export request a line.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{self, File, OpenOptions, TryLockError},
     io::{self, Write},
     path::{Path, PathBuf},
     sync::Arc,
+    thread,
+    time::Duration,
 };
 
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+
+const LOCK_TRIES: u32 = 20;
+const LOCK_PAUSE: Duration = Duration::from_millis(1);
 
 /// Which bytes of a file a line takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,8 +72,21 @@ impl TraceFile {
             forget(&acknowledged_path(&self.path))?;
         }
         let file = OpenOptions::new().create(true).append(true).open(&self.path)?;
+        hold(&file);
         file.set_len(self.written)?;
         Ok(file)
+    }
+}
+
+/// Locks the file as long as it is open, which tells readers that the conversation goes on: a lock goes with its
+/// process. A reader that asks just now holds it for microseconds. Where a file system has no locks, readers cannot
+/// know.
+fn hold(file: &File) {
+    for _ in 0..LOCK_TRIES {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => thread::sleep(LOCK_PAUSE),
+            _ => return,
+        }
     }
 }
 

@@ -32,9 +32,15 @@ pub fn describe(
             draft.set(name::SCORE, report.judgement.score()).set(name::VERDICT, report.judgement.verdict.name());
         }
     }
+    // All programs of a turn are written with one prompt.
+    let prompt_hash = attempt.log.calls.iter().find_map(|call| call.prompt.as_ref()).map(|prompt| prompt.hash.as_str());
+    if !written.is_empty() {
+        draft.set(name::PROMPT_HASH, prompt_hash);
+    }
     for candidate in written {
         let mut attributes = Attributes::new();
         write(&mut attributes, candidate, programs);
+        attributes.set(name::PROMPT_HASH, prompt_hash);
         draft.event(name::WRITTEN_EVENT, ended_ns, attributes);
     }
     if manner.filters && attempt.result.is_ok() {

@@ -3,32 +3,36 @@
 mod acknowledged;
 mod assessing;
 mod attributes;
+mod closing;
 mod content;
 mod conversation_attributes;
 mod delivery;
 mod endpoint;
 mod execution;
 mod file;
+mod grpc;
 mod lineage;
-mod lines;
 mod model_call;
 mod outbox;
 mod post;
 mod poster;
 mod projection;
 mod push;
-mod reading;
-mod show;
 mod span;
 mod traces;
 mod turn_spans;
 mod values;
+mod view;
 
-pub use endpoint::{Endpoint, EndpointError};
+pub use closing::{Closing, close_open};
+pub use endpoint::{Endpoint, EndpointError, Protocol};
 pub use outbox::TraceSummary;
 pub use projection::{CONVERSATION_SERVICE, Projection, Projector, SPANS_PER_TRACE, project};
-pub use push::push;
-pub use reading::BadLine;
-pub use show::{show, show_json};
+pub use push::{Pushed, Unread, push};
 pub use span::{Place, ServiceSpan, export_request};
 pub use traces::{ConversationTrace, TraceOptions, Traces};
+pub use view::{
+    BadLine, Difference, Follower, Hand, Lineage, Listed, Look, LookupError, ReadSpan, ReadTrace, SpanDocument,
+    SpanKey, SpanLines, State, Steps, TraceDocument, clean, difference, difference_json, duration, hand, lineage_dot,
+    lineage_json, lineage_mermaid, lineage_text, list, look_up, show, trace_files, utc,
+};

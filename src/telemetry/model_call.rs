@@ -60,6 +60,8 @@ pub fn project(
         .set(name::GENERATION, turn.generation)
         .set(name::PURPOSE, call.purpose.name())
         .set(name::PROMPT_SHORTENED, (!call.shortened.is_empty()).then(|| call.shortened.clone()))
+        .set(name::PROMPT, call.prompt.as_ref().map(|prompt| prompt.reference.as_str()))
+        .set(name::PROMPT_HASH, call.prompt.as_ref().map(|prompt| prompt.hash.as_str()))
         .set(name::ATTEMPTS, call.attempts.len());
     if let Some(first) = call.attempts.last().and_then(|attempt| attempt.first_token_ms) {
         draft.set(name::REQUEST_STREAM, true);

@@ -185,6 +185,27 @@ impl Outbox {
         self.changed.notify_all();
     }
 
+    /// As [`Outbox::drain`], but the limit begins anew whenever some spans are settled: for what may take long as a whole.
+    pub fn drain_while_moving(&self, limit: Duration) {
+        let mut state = self.state();
+        let mut settled = None;
+        while !state.over {
+            let now = Instant::now();
+            let so_far = Some(state.summary.acknowledged + state.summary.refused);
+            if settled != so_far {
+                settled = so_far;
+                state.deadline = Some(now + limit);
+                self.changed.notify_all();
+            }
+            let left = state.deadline.map_or(Duration::ZERO, |deadline| deadline.saturating_duration_since(now));
+            if left.is_zero() {
+                break;
+            }
+            let waited = self.changed.wait_timeout(state, left.min(CLOSING_BACKOFF));
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
     /// Says that nothing more will be written, and waits for the sending thread, at most for `limit`.
     pub fn drain(&self, limit: Duration) {
         let mut state = self.state();

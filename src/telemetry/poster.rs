@@ -1,4 +1,4 @@
-//! One OTLP/HTTP request, and what its answer means. A 200 alone says nothing: the body must be one of the protocol's.
+//! One OTLP request, and what its answer means. Over HTTP a 200 alone says nothing: the body must be one of the protocol's.
 
 use std::{
     io::Read,
@@ -14,7 +14,7 @@ use reqwest::{
     redirect,
 };
 
-use super::Endpoint;
+use super::{Endpoint, Protocol, grpc::GrpcPoster};
 
 /// How much of an answer is read.
 const ANSWER_BYTES: u64 = 64 << 10;
@@ -48,17 +48,59 @@ pub enum Answer {
 
 /// Posts requests to one collector.
 pub struct Poster {
-    client: Client,
     endpoint: Endpoint,
+    wire: Wire,
+}
+
+/// How requests travel.
+enum Wire {
+    Http(HttpPoster),
+    Grpc(GrpcPoster),
+}
+
+struct HttpPoster {
+    client: Client,
+    url: url::Url,
     headers: HeaderMap,
 }
 
 impl Poster {
-    /// A client for `endpoint`. It owns a thread, so it is made and used outside of asynchronous code only.
+    /// A client for `endpoint`. It owns a thread or a runtime, so it is made and used outside of asynchronous code only.
     ///
     /// # Errors
     /// In words, where a header cannot be sent or the client cannot be made.
     pub fn new(endpoint: &Endpoint) -> Result<Self, String> {
+        let wire = match endpoint.protocol {
+            Protocol::HttpProtobuf => Wire::Http(HttpPoster::new(endpoint)?),
+            Protocol::Grpc => Wire::Grpc(GrpcPoster::new(endpoint)?),
+        };
+        Ok(Self { endpoint: endpoint.clone(), wire })
+    }
+
+    /// Sends one request and reads the whole answer.
+    pub fn post(&self, request: &ExportTraceServiceRequest) -> Answer {
+        self.masked(match &self.wire {
+            Wire::Http(poster) => poster.post(request),
+            Wire::Grpc(poster) => poster.post(request),
+        })
+    }
+
+    /// The answer without the headers that we sent, which a server may quote.
+    fn masked(&self, answer: Answer) -> Answer {
+        let secrets = || self.endpoint.headers.iter().flat_map(|(_, value)| value.split_whitespace());
+        let mask = |text: String| {
+            secrets().filter(|secret| secret.len() >= SHORTEST_SECRET).fold(text, |text, one| text.replace(one, "***"))
+        };
+        match answer {
+            Answer::Taken { rejected, message } => Answer::Taken { rejected, message: mask(message) },
+            Answer::Refused(reason) => Answer::Refused(mask(reason)),
+            Answer::Later { reason, wait } => Answer::Later { reason: mask(reason), wait },
+        }
+    }
+}
+
+impl HttpPoster {
+    fn new(endpoint: &Endpoint) -> Result<Self, String> {
         let mut headers = HeaderMap::new();
         for (key, value) in &endpoint.headers {
             // The value may be a secret: only the name is said.
@@ -75,29 +117,15 @@ impl Poster {
             .user_agent(concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION")))
             .build()
             .map_err(|error| error.to_string())?;
-        Ok(Self { client, endpoint: endpoint.clone(), headers })
+        Ok(Self { client, url: endpoint.url.clone(), headers })
     }
 
-    /// Sends one request and reads the whole answer.
-    pub fn post(&self, request: &ExportTraceServiceRequest) -> Answer {
+    fn post(&self, request: &ExportTraceServiceRequest) -> Answer {
         let body = request.encode_to_vec();
-        let sent = self.client.post(self.endpoint.url.clone()).headers(self.headers.clone()).body(body).send();
+        let sent = self.client.post(self.url.clone()).headers(self.headers.clone()).body(body).send();
         match sent {
-            Ok(response) => self.masked(understand(response)),
+            Ok(response) => understand(response),
             Err(error) => Answer::Later { reason: reason(&error), wait: None },
-        }
-    }
-
-    /// The answer without the headers that we sent, which a server may quote.
-    fn masked(&self, answer: Answer) -> Answer {
-        let secrets = || self.endpoint.headers.iter().flat_map(|(_, value)| value.split_whitespace());
-        let mask = |text: String| {
-            secrets().filter(|secret| secret.len() >= SHORTEST_SECRET).fold(text, |text, one| text.replace(one, "***"))
-        };
-        match answer {
-            Answer::Taken { rejected, message } => Answer::Taken { rejected, message: mask(message) },
-            Answer::Refused(reason) => Answer::Refused(mask(reason)),
-            Answer::Later { reason, wait } => Answer::Later { reason: mask(reason), wait },
         }
     }
 }

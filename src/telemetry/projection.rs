@@ -155,7 +155,8 @@ impl Projector {
             periods[round.part].hold(round.period);
             let place = Place { trace: self.parts[round.part].trace, span: self.round_id(*generation) };
             let root = self.parts[round.part].root;
-            let mut draft = Draft::new(CONVERSATION_SERVICE, place, Some(root), "round".to_owned(), round.period);
+            let mut draft =
+                Draft::new(CONVERSATION_SERVICE, place, Some(root), name::ROUND_SPAN.to_owned(), round.period);
             draft.set(name::GENERATION, *generation).set(name::SPAN_KIND, "CHAIN");
             round.summary.write(&mut draft.attributes);
             spans.push(draft.finish());
@@ -220,7 +221,7 @@ impl Projector {
         let sender = self.senders.get(&from);
         let service = sender.map_or(CONVERSATION_SERVICE, |sender| sender.service.as_str());
         let parent = Some(self.round_id(turn.generation));
-        let mut draft = Draft::new(service, place, parent, "handoff".to_owned(), Period::instant(start));
+        let mut draft = Draft::new(service, place, parent, name::HANDOFF_SPAN.to_owned(), Period::instant(start));
         draft.set(name::GENERATION, turn.generation).set(name::SPAN_KIND, "CHAIN");
         draft.set(name::RECEIVED, turn.inbox.first().map(|message| message.kind().name()));
         if let Some(sender) = sender {
@@ -247,8 +248,8 @@ impl Projector {
         let &Part { trace, root, started, .. } = &self.parts[part];
         let index = u32::try_from(part).unwrap_or(u32::MAX);
         let place = Place { trace, span: span_id(self.head.id, "started", 0, 0, index) };
-        let name = "conversation_started".to_owned();
-        let mut draft = Draft::new(CONVERSATION_SERVICE, place, Some(root), name, Period::instant(started));
+        let span = name::STARTED_SPAN.to_owned();
+        let mut draft = Draft::new(CONVERSATION_SERVICE, place, Some(root), span, Period::instant(started));
         conversation::write_head(&mut draft.attributes, &self.head);
         draft.set(name::PART, (part > 0).then_some(part)).set(name::SPAN_KIND, "CHAIN");
         draft.finish()

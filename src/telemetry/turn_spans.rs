@@ -181,6 +181,7 @@ impl Attribute for &NoteValue {
             NoteValue::Count(count) => count.value(),
             NoteValue::Number(number) => number.value(),
             NoteValue::Flag(flag) => flag.value(),
+            NoteValue::Texts(texts) => texts.clone().value(),
         }
     }
 }

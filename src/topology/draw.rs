@@ -49,7 +49,7 @@ fn traits(node: &Node) -> String {
 
 /// Settings of the whole arrangement that are not the defaults.
 fn is_limit(setting: &ExplainedSetting) -> bool {
-    let sections = ["budget.", "run.", "search.", "stop.", "feedback."];
+    let sections = ["budget.", "run.", "search.", "stop.", "feedback.", "examples."];
     setting.source != SettingSource::Default && sections.iter().any(|section| setting.key.starts_with(section))
 }
 

@@ -81,7 +81,7 @@ pub(super) fn explain(draft: &Draft, plan: &Plan) -> Vec<ExplainedSetting> {
         }
     }
     for (actor, node) in draft.actors.iter().zip(&plan.nodes) {
-        explain_actor(draft, actor, node, &mut add);
+        explain_actor((draft, plan), actor, node, &mut add);
     }
     for (edge, written) in plan.edges.iter().zip(&draft.edges) {
         let key = format!("edges.{} -> {}", plan.source_name(edge.from), plan.source_name(Source::Actor(edge.to)));
@@ -93,7 +93,12 @@ pub(super) fn explain(draft: &Draft, plan: &Plan) -> Vec<ExplainedSetting> {
     listing
 }
 
-fn explain_actor(draft: &Draft, actor: &ActorDraft, node: &Node, add: &mut impl FnMut(String, Value, SettingSource)) {
+fn explain_actor(
+    (draft, plan): (&Draft, &Plan),
+    actor: &ActorDraft,
+    node: &Node,
+    add: &mut impl FnMut(String, Value, SettingSource),
+) {
     let key = |name: &str| format!("actors.{}.{name}", node.name);
     add(key("role"), json!(node.spec.name), source_of(actor.values.get("role")));
     if let Some(model) = &node.model {
@@ -110,7 +115,18 @@ fn explain_actor(draft: &Draft, actor: &ActorDraft, node: &Node, add: &mut impl 
     }
     for (name, prompt) in &node.prompts {
         let written = actor.values.get(&format!("prompts.{name}")).or_else(|| actor.values.get("prompt"));
-        add(key(&format!("prompts.{name}")), json!(prompt.reference), source_of(written));
+        let default = || node.spec.prompts.iter().find(|prompt| prompt.key == name).map(|prompt| prompt.default);
+        // What the user's folder has goes before the shipped prompt of that name.
+        let named = written.map_or_else(default, |written| written.value.as_str());
+        let source = if named == Some(prompt.reference.as_str()) {
+            source_of(written)
+        } else {
+            SettingSource::Implied("prompts_dir".to_owned())
+        };
+        add(key(&format!("prompts.{name}")), json!(prompt.reference), source);
+    }
+    if plan.examples.count > 0 && node.spec.accepts.iter().any(|kind| node.spec.writes(*kind)) {
+        add(key("examples"), json!(node.examples), source_of(actor.values.get("examples")));
     }
     if !node.spec.asks.is_empty() {
         for path in TOP_KEYS.iter().map(|key| key.path).filter(|path| path.starts_with("parameters.")) {

@@ -74,7 +74,7 @@ pub(super) fn stop(values: &Values) -> Stop {
 /// How tests feed back.
 pub(super) fn feedback(values: &Values) -> Feedback {
     let timeouts = small(values, "feedback.timeouts").map_or(TimeoutPolicy::All, TimeoutPolicy::After);
-    let faulty_lines = values.text("feedback.faulty_lines") != Some("hidden");
+    let faulty_lines = values.text("feedback.faulty_lines") == Some("marked");
     Feedback { timeouts, test_cpu_ms: count(values, "feedback.test_cpu_ms"), faulty_lines }
 }
 

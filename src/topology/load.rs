@@ -7,11 +7,13 @@ use crate::{
 use super::{
     Edge, ExplainedSetting, Overrides, Plan, Search, TopologyRef,
     draft::Draft,
+    examples,
     explain::explain,
     fingerprint::fingerprint,
     limits,
     member::{Member, member},
     overlay,
+    prompts::check_folder,
     shape::{Shape, graph},
     wiring::{Wire, wires},
 };
@@ -62,6 +64,8 @@ fn resolve(draft: &Draft, capabilities: &dyn Fn(&str) -> Option<Capabilities>, m
     Shape { draft, members: &members, wires: &wires, graph: &graph, names_right }.check(mistakes);
     check_purposes(&members, &wires, mistakes);
     limits::check(&draft.values, &members, mistakes);
+    check_folder(draft, &members, mistakes);
+    let examples = examples::settings(&draft.values, &members, mistakes);
 
     let ranks = graph.ranks();
     let edges: Vec<Edge> = wires.into_iter().map(|wire| wire.edge).collect();
@@ -81,6 +85,7 @@ fn resolve(draft: &Draft, capabilities: &dyn Fn(&str) -> Option<Capabilities>, m
         stop: limits::stop(&draft.values),
         budget: limits::budget(&draft.values),
         feedback: limits::feedback(&draft.values),
+        examples,
         hash: String::new(),
     };
     let drafting = plan.drafting().next().is_some();

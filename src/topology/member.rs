@@ -17,8 +17,9 @@ use crate::{
 use super::{
     Node, PromptRef, Requires,
     draft::{ActorDraft, Draft},
+    examples,
     models::{Model, find_model},
-    prompts::load_prompt,
+    prompts::{folder, load_prompt},
     unknown::unknown_key,
 };
 
@@ -36,6 +37,8 @@ pub(super) struct Part {
     pub(super) model: Option<Model>,
     /// Whether it asks a model under its settings.
     pub(super) asks: bool,
+    /// The references of its prompts that are no paths.
+    pub(super) bare_prompts: Vec<String>,
 }
 
 /// Looks at one actor. Mistakes are added; where a value is wrong its default stands in, so that the rest is looked at.
@@ -100,12 +103,15 @@ impl Looking<'_, '_> {
             .filter(|kind| writes(kind))
             .filter_map(|kind| entry.slots(&settings, *kind).map(|slots| (*kind, slots)))
             .collect();
+        let examples = examples::shows(spec, values, &self.path("examples"), self.mistakes);
+        let (prompts, bare_prompts) = self.prompts(entry);
         let node = Node {
             name: ActorName(self.actor.name.value.clone()),
             spec,
             model: model.as_ref().map(|model| model.name.clone()),
             parameters: self.parameters(),
-            prompts: self.prompts(entry),
+            prompts,
+            examples,
             gathers,
             requires,
             exclusive: model.as_ref().is_some_and(|model| model.capabilities.avoids_repeats)
@@ -115,7 +121,7 @@ impl Looking<'_, '_> {
             settings,
             rank: 0,
         };
-        Part { entry, node, model, asks }
+        Part { entry, node, model, asks, bare_prompts }
     }
 
     fn settings(&mut self, entry: &'static RoleEntry) -> Map<String, Value> {
@@ -213,7 +219,8 @@ impl Looking<'_, '_> {
         parameters
     }
 
-    fn prompts(&mut self, entry: &RoleEntry) -> BTreeMap<String, PromptRef> {
+    /// Its prompts by key, and the references among them that are no paths.
+    fn prompts(&mut self, entry: &RoleEntry) -> (BTreeMap<String, PromptRef>, Vec<String>) {
         let values = &self.actor.values;
         let keys: Vec<&str> = entry.spec.prompts.iter().map(|prompt| prompt.key).collect();
         for (name, written) in values.below("prompts").filter(|(name, _)| !keys.contains(name)) {
@@ -229,7 +236,8 @@ impl Looking<'_, '_> {
                 Mistake::at(place, message).hint(format!("name them in `[{}]`", self.path("prompts")))
             });
         }
-        let mut prompts = BTreeMap::new();
+        let (mut prompts, mut bare) = (BTreeMap::new(), Vec::new());
+        let folder = folder(self.draft);
         for PromptKey { key, default, purpose } in entry.spec.prompts {
             let path = format!("prompts.{key}");
             let alone = values.get("prompt").filter(|_| keys.len() == 1);
@@ -250,11 +258,12 @@ impl Looking<'_, '_> {
                 }
                 None => (*default, &self.actor.name.place),
             };
-            match load_prompt(*purpose, reference, place) {
+            bare.extend((!reference.ends_with(".md")).then(|| reference.to_owned()));
+            match load_prompt(*purpose, reference, place, folder.as_ref()) {
                 Ok(prompt) => drop(prompts.insert((*key).to_owned(), prompt)),
                 Err(mistakes) => self.mistakes.extend(mistakes),
             }
         }
-        prompts
+        (prompts, bare)
     }
 }

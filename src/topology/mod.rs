@@ -7,6 +7,7 @@
 mod diff;
 mod draft;
 pub mod draw;
+mod examples;
 mod explain;
 mod fingerprint;
 mod graph;
@@ -27,6 +28,7 @@ mod unknown;
 mod wiring;
 
 pub use diff::{ChangedValue, OtherActor, OtherEdge, TopologyDiff, diff};
+pub use examples::{ExampleSettings, ExampleSource};
 pub use explain::{ExplainedSetting, SettingSource};
 pub use load::{Checked, load_plan};
 pub use overrides::{Override, Overrides};

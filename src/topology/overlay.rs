@@ -12,6 +12,8 @@ use super::{
 
 /// Longer chains of overlays are refused.
 const MAX_CHAIN: usize = 32;
+/// Keys that name a source of examples.
+const EXAMPLES_FROM: &[&str] = &["examples.tasks", "examples.benchmark"];
 
 /// Reads the arrangement and lays each overlay over what it extends. Mistakes of form are added to `mistakes`.
 ///
@@ -80,6 +82,10 @@ fn lay(mut base: Draft, sheet: Sheet, mistakes: &mut Vec<Mistake>) -> Draft {
     }
     // A name and a description are of one file only.
     base.values.forget(&["name", "description"]);
+    // Where examples come from is said by one file.
+    if EXAMPLES_FROM.iter().any(|key| over.values.mentions(key)) {
+        base.values.forget(&["examples.tasks", "examples.benchmark", "examples.path"]);
+    }
     base.values.lay(over.values);
     for actor in over.actors {
         lay_actor(&mut base.actors, actor);

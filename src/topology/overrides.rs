@@ -28,12 +28,21 @@ pub struct Overrides {
     pub budget: Vec<Override>,
     /// A value of `run.parallel_turns`.
     pub parallel_turns: Option<Override>,
+    /// A value of `prompts_dir`.
+    pub prompts: Option<Override>,
+    /// Where examples are: a value of `examples.path` where they are of a data set, else of `examples.tasks`.
+    pub examples: Option<Override>,
+    /// A value of `examples.benchmark`; what the file says of its own source no longer holds.
+    pub examples_benchmark: Option<Override>,
 }
 
 /// Options and variables come behind all files and prompts in the list of mistakes, in this order.
 const MODEL_ORDER: usize = 1 << 20;
 const BUDGET_ORDER: usize = 2 << 20;
 const PARALLEL_TURNS_ORDER: usize = 3 << 20;
+const PROMPTS_ORDER: usize = 4 << 20;
+const EXAMPLES_ORDER: usize = 5 << 20;
+const EXAMPLES_BENCHMARK_ORDER: usize = 6 << 20;
 
 const MODEL: (&str, &str) = ("--model", "ROLECALL_MODEL");
 const BUDGET: (&str, &str) = ("--budget", "ROLECALL_BUDGET");
@@ -52,15 +61,25 @@ impl Overrides {
             let text = variable(name).filter(|text| !text.is_empty())?;
             Some(Override { text, variable: Some(name) })
         };
-        let from_option = |text: &str| Override { text: text.to_owned(), variable: None };
         let both = |name: &'static str, options: &[String]| {
-            from_variable(name).into_iter().chain(options.iter().map(|text| from_option(text))).collect()
+            from_variable(name).into_iter().chain(options.iter().map(|text| option(text))).collect()
         };
         Self {
             model: both(MODEL.1, model),
             budget: both(BUDGET.1, budget),
-            parallel_turns: parallel_turns.map(from_option).or_else(|| from_variable(PARALLEL_TURNS.1)),
+            parallel_turns: parallel_turns.map(option).or_else(|| from_variable(PARALLEL_TURNS.1)),
+            ..Self::default()
         }
+    }
+
+    /// These, with the folder of `--prompts`.
+    pub fn with_prompts(self, folder: Option<&str>) -> Self {
+        Self { prompts: folder.map(option), ..self }
+    }
+
+    /// These, with what `--examples` and `--examples-benchmark` say.
+    pub fn with_examples(self, path: Option<&str>, benchmark: Option<&str>) -> Self {
+        Self { examples: path.map(option), examples_benchmark: benchmark.map(option), ..self }
     }
 
     /// Lays the values over the arrangement.
@@ -74,6 +93,23 @@ impl Overrides {
         }
         if let Some(given) = &self.parallel_turns {
             set("run.parallel_turns", &given.located(PARALLEL_TURNS.0, PARALLEL_TURNS_ORDER), draft, mistakes);
+        }
+        if let Some(given) = &self.prompts {
+            set_text("prompts_dir", &given.located("--prompts", PROMPTS_ORDER), draft, mistakes);
+        }
+        self.apply_examples(draft, mistakes);
+    }
+
+    fn apply_examples(&self, draft: &mut Draft, mistakes: &mut Vec<Mistake>) {
+        if let Some(given) = &self.examples_benchmark {
+            draft.values.forget(&["examples.tasks", "examples.path"]);
+            let given = given.located("--examples-benchmark", EXAMPLES_BENCHMARK_ORDER);
+            set_text("examples.benchmark", &given, draft, mistakes);
+        }
+        if let Some(given) = &self.examples {
+            let of_data_set = draft.values.mentions("examples.benchmark");
+            let key = if of_data_set { "examples.path" } else { "examples.tasks" };
+            set_text(key, &given.located("--examples", EXAMPLES_ORDER), draft, mistakes);
         }
     }
 
@@ -90,6 +126,10 @@ impl Overrides {
             }
         }
     }
+}
+
+fn option(text: &str) -> Override {
+    Override { text: text.to_owned(), variable: None }
 }
 
 impl Override {
@@ -190,4 +230,13 @@ fn set(path: &str, given: &Located<String>, draft: &mut Draft, mistakes: &mut Ve
         let message = format!("`{path}` must be {}, not {}", key.form.words(), quoted(text));
         mistakes.push(Mistake::at(&given.place, message));
     }
+}
+
+/// Sets a top-level key that takes a text.
+fn set_text(path: &str, given: &Located<String>, draft: &mut Draft, mistakes: &mut Vec<Mistake>) {
+    if given.value.trim().is_empty() {
+        let option = given.place.source().name();
+        return mistakes.push(Mistake::at(&given.place, format!("the value of {option} is empty")));
+    }
+    draft.values.set(path, &given.place, Located::new(Value::String(given.value.clone()), given.place.clone()));
 }

@@ -13,7 +13,7 @@ use crate::{
     runtime::RoleSpec,
 };
 
-use super::{Search, Stop};
+use super::{ExampleSettings, Search, Stop};
 
 /// Which judged messages an edge carries. Messages that are not judged pass in every case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -122,6 +122,8 @@ pub struct Node {
     pub slots: BTreeMap<Kind, Slots>,
     /// The kinds on which it writes a share of the round's width, since the file gives it no number of its own.
     pub shares: BTreeSet<Kind>,
+    /// Whether its prompts show the examples of [`Plan::examples`].
+    pub examples: bool,
     /// Turns that write programs take place one after the other (see `ChatModel::avoids_repeats`).
     pub exclusive: bool,
     /// Place in the order in which waiting gathers go: topological without the edges that lead back, then by first
@@ -174,6 +176,8 @@ pub struct Plan {
     pub budget: BudgetLimits,
     /// Feedback.
     pub feedback: Feedback,
+    /// Which solved tasks prompts show.
+    pub examples: ExampleSettings,
     /// BLAKE3 of the whole effective arrangement, prompts included.
     pub hash: String,
 }

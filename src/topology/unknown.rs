@@ -37,6 +37,11 @@ fn home(name: &str, table: &str) -> Option<String> {
             return Some(format!("it is a setting: write it in `[actors.{actor}.settings]`"));
         }
     }
+    if let Some(actor) = table.strip_prefix("actors.").and_then(|rest| rest.strip_suffix(".settings"))
+        && find_key(ACTOR_KEYS, name).is_some()
+    {
+        return Some(format!("it is a key of the actor: write it in `[actors.{actor}]`"));
+    }
     if find_key(TOP_KEYS, name).is_some() || ["extends", "remove_actors", "replace_edges"].contains(&name) {
         return Some("it is a top-level key: move it above the first table".to_owned());
     }

@@ -162,7 +162,7 @@ fn intervene(from: Source, edge: &EdgeDraft, kinds: &[Kind], mistakes: &mut Vec<
             "`intervene = \"{word}\"` is for edges that carry Diagnosis alone, and this one carries {}",
             kinds_listed(kinds)
         );
-        mistakes.push(Mistake::at(&written.place, message).hint("\"drop\" is for every edge"));
+        mistakes.push(Mistake::at(&written.place, message).hint("\"drop\" is for every edge between actors"));
     }
     Some(written.value)
 }

@@ -105,6 +105,10 @@ fn arrangements_without_feedback_show_no_test_result_in_any_prompt() {
             .filter(|request| matches!(request.purpose, Purpose::Diagnose | Purpose::Repair))
             .collect();
         assert!(!later.is_empty(), "{name}");
+        // Nor is it in the objects that a model without prompts reads.
+        let repairs = || later.iter().filter(|request| request.purpose == Purpose::Repair);
+        assert!(repairs().all(|it| it.subject.judgement.is_none() && it.subject.profile.is_none()), "{name}");
+        assert!(repairs().all(|it| it.subject.siblings.is_empty()), "{name}");
         for request in later {
             for message in &request.messages {
                 for told in ["passes", "of 5 tests", "Verdict", "test 0"] {

@@ -268,6 +268,11 @@ fn a14_a_limit_of_calls_is_exact_and_the_best_answer_is_kept() {
         assert_eq!(end.spend.model_calls as usize, made);
         assert_eq!(end.spend.programs as usize, made, "what was written was run");
         assert_eq!(end.best.is_some(), made > 0);
+        // The limit, its value, the actor and the turn that met it.
+        let met = end.outcome_detail.clone().unwrap_or_default();
+        let says = |words: &str| met.contains(words);
+        let named = says(&format!("model_calls = {limit}: ")) && says(", turn ") && (says("writer") || says("fixer"));
+        assert_eq!(named, outcome == Outcome::BudgetModelCalls, "{met}");
         assert!(record.turns.iter().all(|turn| turn.fault().is_none()));
         assert!(end.deterministic);
     }

@@ -62,6 +62,42 @@ fn a_run_repairs_a_program_offline_and_says_so_as_json() {
 }
 
 #[test]
+fn a_run_s_last_table_counts_first_errors_by_their_kind() {
+    let (folder, traces) = traces();
+    let mut arguments = vec!["run", "--topology", "self_debug", "--budget", "programs=1", "--seed", "1"];
+    let starters = [
+        ("wrong", "return n"),
+        ("name", "return missing"),
+        ("text", "return (n"),
+        ("other", "return n // 0"),
+        ("right", "return n + 1"),
+    ];
+    let files = starters.map(|(name, body)| {
+        let file = folder.path().join(format!("{name}.toml")).display().to_string();
+        let task = format!(
+            "id = '{name}'\nlanguage = 'python'\nstatement = 'Add one.'\nentry_point = 'f'\n\
+             starter = '''\ndef f(n):\n    {body}\n'''\n[visible]\ncode = 'assert f(1) == 2'\n"
+        );
+        fs::write(&file, task).unwrap();
+        file
+    });
+    arguments.extend(files.iter().flat_map(|file| ["--task", file.as_str()]));
+    arguments.extend(["--traces", &traces]);
+    let said = text(&run(&arguments).stdout);
+    let rows: Vec<String> = said
+        .lines()
+        .skip_while(|line| !line.contains("first error"))
+        .take(5)
+        .map(|line| line.split_whitespace().take(2).collect::<Vec<_>>().join(" "))
+        .collect();
+    assert_eq!(rows, ["first error", "assertion 1", "name 1", "syntax 1", "other 1"], "{said}");
+    arguments.push("--json");
+    let last = events(&run(&arguments)).pop().unwrap();
+    let kinds = last["error_types"].as_array().unwrap().iter().map(|kind| kind["error_type"].as_str().unwrap());
+    assert_eq!(kinds.collect::<Vec<_>>(), ["assertion", "name", "syntax", "other"]);
+}
+
+#[test]
 fn the_same_seed_gives_the_same_result_at_any_concurrency() {
     let result = |concurrency: &str| {
         let (_folder, traces) = traces();
@@ -198,6 +234,65 @@ fn a05_explain_prints_each_effective_setting_with_its_source() {
     assert_eq!(find("seed")["source"], "flag");
     assert!(find("actors.ranker.settings.beam_width")["source"].as_str().unwrap().contains("seidr.toml"));
     assert_eq!(find("feedback.timeouts")["source"], "default");
+}
+
+#[test]
+fn prompts_from_a_folder_are_checked_explained_and_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write("mine/debugger/repair.md", "---user---\nRepair it:\n{{ program }}\n");
+    write("broken/debugger/repair.md", "---user---\n{{ progam }}\n");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let check = |name: &str| run(&["topology", "check", "self_debug", "--prompts", &path(name)]);
+    assert_eq!(check("mine").status.code(), Some(0));
+    let broken = check("broken");
+    let said = text(&broken.stdout);
+    assert_eq!(broken.status.code(), Some(2));
+    assert!(said.contains("broken/debugger/repair.md:2:4: a repair prompt has no `progam`"), "{said}");
+    let said = text(&check("nowhere").stdout);
+    assert!(said.contains("--prompts:1:1: there is no folder"), "{said}");
+
+    let with = ["--task", EASY, "--prompts", &path("mine"), "--seed", "1", "--json"];
+    let arguments = [&["run", "--topology", "self_debug"][..], &with].concat();
+    let settings = events(&run(&[&arguments[..], &["--explain"]].concat()));
+    let prompt = settings.iter().find(|setting| setting["key"] == "actors.debugger.prompts.repair").unwrap();
+    assert_eq!(prompt["value"], path("mine/debugger/repair.md"));
+    assert_eq!(prompt["source"], "because of prompts_dir");
+    let (_folder, traces) = traces();
+    let finished = events(&run(&[&arguments[..], &["--traces", &traces]].concat()));
+    let hash = blake3::hash(&fs::read(path("mine/debugger/repair.md")).unwrap()).to_hex().to_string();
+    assert_eq!(finished[0]["prompts"]["debugger.repair"], hash);
+}
+
+#[test]
+fn a_part_of_a_data_set_is_scored_and_another_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let topology = folder.path().join("few.toml").display().to_string();
+    let few = "extends = \"resample\"\nexamples = { benchmark = \"mbpp\", split = \"prompt\", count = 3 }\n";
+    fs::write(&topology, few).unwrap();
+    let data = crate::benchmarks::datasets().join("mbpp").display().to_string();
+    let of = ["run", "--topology", &topology, "--benchmark", "mbpp", "--path", &data, "--model", "openai:m"];
+    let refused = |options: &[&str]| {
+        // A model that cannot be had ends the run after the examples were found right.
+        let output = rolecall(&[&of[..], options].concat()).env("OPENAI_BASE_URL", "no address").output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        text(&output.stderr)
+    };
+    assert!(refused(&["--examples", &data]).contains("split `prompt` holds task Mbpp/1, which this run scores"));
+    let said = refused(&["--examples", &data, "--split", "prompt"]);
+    assert!(said.contains("split `prompt` holds task Mbpp/1, which this run scores"), "{said}");
+    let said = refused(&["--split", "test"]);
+    assert!(said.contains("examples come from mbpp, and nothing says where that is"), "{said}");
+    let said = refused(&["--examples", &data, "--split", "tests"]);
+    assert!(said.contains("mbpp has no split `tests`") && said.contains("did you mean `test`?"), "{said}");
+    let said = refused(&["--examples", &data, "--split", "test"]);
+    assert!(said.contains("model openai:m: "), "{said}");
+    let said = text(&run(&["run", "--topology", "seidr", "--task", EASY, "--split", "all"]).stderr);
+    assert!(said.contains("--split has no use without --benchmark"), "{said}");
 }
 
 #[test]

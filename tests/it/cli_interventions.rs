@@ -100,3 +100,18 @@ fn a_schedule_of_patches_is_exact_and_the_four_outcomes_add_up() {
         assert_eq!(event["programs_to_solve"].is_null(), count("plausible") == 0);
     }
 }
+
+#[test]
+fn a_learner_that_gathers_reports_and_diagnoses_waits_for_its_teacher_of_the_same_round() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("both.toml");
+    let text_of_it = "extends = \"intervenor\"\n[actors.learner]\ngather = \"generation\"\nrequires = \"all\"\n\
+                      [[edges]]\nfrom = \"executor\"\nto = \"learner\"\n[budget]\ngenerations = 1\n";
+    fs::write(&path, text_of_it).unwrap();
+    let (topology, traces) = (path.display().to_string(), folder.path().join("traces").display().to_string());
+    let output = run(&arguments(&topology, &traces, &[OTHER]));
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let events = events(&output);
+    assert_ne!(events[0]["outcome"], "starved_join", "{}", events[0]);
+    assert_eq!(events[0]["programs"], 2, "{}", events[0]);
+}

@@ -315,6 +315,7 @@ fn a_schedule_of_widths_is_exact_and_its_end_is_named() {
                 assert_eq!(rounds, widths, "{parents:?} {child_order:?}");
                 assert_eq!(story.ending.spend.programs, 10);
                 assert_eq!(story.ending.outcome, Outcome::BudgetGenerations);
+                assert_eq!(story.ending.detail, Some(format!("widths = {widths:?}")));
             }
         }
     }
@@ -443,6 +444,17 @@ fn a_program_without_a_reward_is_the_best_only_where_there_is_no_other() {
     let fates = |number: u32| fate(number, 1);
     let story = told(&with_critic(4, StopOn::Solved), None, &fates);
     assert_eq!(story.ending.best.unwrap().candidate.program.as_ref().unwrap().text, "program 1");
+}
+
+#[test]
+fn a_program_that_passes_is_the_best_whatever_the_critic_says() {
+    let fates = |number: u32| Fate {
+        reward: Some(if number == 2 { -9.0 } else { f64::from(number) }),
+        ..fate(number, if number == 2 { 10 } else { 4 })
+    };
+    let story = told(&with_critic(99, StopOn::Budget), None, &fates);
+    assert_eq!(story.ending.programs_to_solve, Some(2));
+    assert_eq!(story.ending.best.unwrap().candidate.program.as_ref().unwrap().text, "program 2");
 }
 
 #[test]

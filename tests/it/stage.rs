@@ -13,7 +13,7 @@ use rolecall::{
     conversation::{
         Assignment, Company, ConversationEnd, ConversationHead, ConversationRecord, MemoryJournal, Observer, hold,
     },
-    domain::{Isolation, Judgement, Problem, Profile, Task},
+    domain::{FeedbackSet, Isolation, Judgement, Problem, Profile, Task},
     ids::{ActorName, ConversationId, RunId},
     llm::{ChatModel, Purpose, scripted::Scripted},
     prompts::Prompt,
@@ -125,6 +125,7 @@ pub fn company(plan: Plan, model: Arc<dyn ChatModel>, sandbox: Arc<dyn Sandbox>,
         watch,
         observer: Arc::new(Notebook::default()),
         placebos: Arc::default(),
+        examples: Arc::default(),
     })
 }
 
@@ -135,7 +136,14 @@ fn prompt(purpose: Purpose, reference: &str) -> Arc<Prompt> {
 }
 
 pub fn assignment(task: Task, sample: u32) -> Assignment {
-    let problem = Problem { task: Arc::new(task), hidden: None, reference: None, notes: Vec::new() };
+    let problem = Problem {
+        task: Arc::new(task),
+        feedback: FeedbackSet::Visible,
+        validation: None,
+        hidden: None,
+        reference: None,
+        notes: Vec::new(),
+    };
     Assignment { run: RunId(uuid::Uuid::nil()), arm: "arm".to_owned(), problem: Arc::new(problem), sample, seed: 7 }
 }
 
@@ -156,6 +164,7 @@ pub fn seat(actor: &str, task: Task) -> Arc<Seat> {
         model: None,
         parameters: Default::default(),
         prompts: BTreeMap::new(),
+        examples: Arc::default(),
         scene: Arc::new(scene),
     })
 }

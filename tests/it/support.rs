@@ -37,6 +37,7 @@ pub fn node(name: &str, role: &str, settings: Value) -> Node {
         requires: Requires::Any,
         slots,
         shares: Default::default(),
+        examples: entry.spec.drafts(),
         exclusive: false,
         rank: 0,
     }
@@ -63,6 +64,7 @@ pub fn plan(nodes: Vec<Node>, edges: &[(&str, &str)], parallel_turns: u32, budge
         stop: Stop::default(),
         budget,
         feedback: Feedback { timeouts: TimeoutPolicy::After(1), test_cpu_ms: None, faulty_lines: true },
+        examples: Default::default(),
         hash: String::new(),
     };
     for (rank, node) in plan.nodes.iter_mut().enumerate() {
@@ -116,6 +118,10 @@ pub fn mixed(arity: u32, parallel_turns: u32, programs: u32) -> Plan {
 /// A task with `tests` visible assertions, and a starter where one is given.
 pub fn task(tests: usize, starter: Option<&str>) -> Task {
     let assertion = |line| rolecall::domain::Assertion { line, text: format!("assert f({line}) == {line}") };
+    let tests = Arc::new(TestSuite::Assertions {
+        code: (1..=tests).map(|line| format!("assert f({line}) == {line}\n")).collect(),
+        assertions: (1..=u32::try_from(tests).unwrap()).map(assertion).collect(),
+    });
     Task {
         id: TaskId("t".to_owned()),
         dataset: "test".to_owned(),
@@ -125,10 +131,9 @@ pub fn task(tests: usize, starter: Option<&str>) -> Task {
         signature: Some("def f(x):".to_owned()),
         preamble: None,
         support: None,
-        visible: Arc::new(TestSuite::Assertions {
-            code: (1..=tests).map(|line| format!("assert f({line}) == {line}\n")).collect(),
-            assertions: (1..=u32::try_from(tests).unwrap()).map(assertion).collect(),
-        }),
+        visible: tests.clone(),
+        feedback: tests,
+        source: None,
         starter: starter.map(|text| Arc::new(Program::new(Language::Python, text))),
         faulty_lines: Vec::new(),
         limits: Limits::default(),

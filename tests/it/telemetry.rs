@@ -1,7 +1,6 @@
-//! Traces of hand-made conversations: their shape, their files, their delivery, their rendering.
+//! Traces of hand-made conversations: their shape, their files, their delivery.
 
-mod delivery;
-mod files;
+pub mod delivery;
+pub mod files;
 mod shape;
-mod story;
-mod view;
+pub mod story;

@@ -30,6 +30,7 @@ fn judged(verdicts: &[Verdict]) -> Arc<Judgement> {
 
 fn request(purpose: Purpose, text: &str) -> ChatRequest {
     let assertion = Assertion { line: 1, text: "assert smallest([3, 1, 2]) == 1".to_owned() };
+    let tests = Arc::new(TestSuite::Assertions { code: assertion.text.clone(), assertions: vec![assertion] });
     let task = Task {
         id: TaskId("smallest".to_owned()),
         dataset: "file".to_owned(),
@@ -39,7 +40,9 @@ fn request(purpose: Purpose, text: &str) -> ChatRequest {
         signature: None,
         preamble: None,
         support: None,
-        visible: Arc::new(TestSuite::Assertions { code: assertion.text.clone(), assertions: vec![assertion] }),
+        visible: tests.clone(),
+        feedback: tests,
+        source: None,
         starter: None,
         faulty_lines: Vec::new(),
         limits: Limits::default(),

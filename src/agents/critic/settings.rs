@@ -3,7 +3,7 @@ use std::{num::NonZeroU32, time::Duration};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    llm::http::check_url,
+    llm::http::{VARIABLE_FORM, check_url, is_key_variable},
     messages::RewardSource,
     runtime::{SettingKey, SettingsError},
 };
@@ -94,8 +94,8 @@ impl Settings {
                 Some(url) => drop(check_url(url).map_err(|reason| mistake("endpoint", &reason))),
             }
             // Whoever pastes the token in place of its variable's name is told so without it.
-            if self.endpoint_env.as_deref().is_some_and(|name| !is_variable_name(name)) {
-                mistake("endpoint_env", "must be the name of a variable of the environment, never the token itself");
+            if self.endpoint_env.as_deref().is_some_and(|name| !is_key_variable(name)) {
+                mistake("endpoint_env", &format!("must be {VARIABLE_FORM}, never the token itself"));
             }
         } else {
             let useless = "has no use: `reward` is not \"endpoint\"";
@@ -114,10 +114,4 @@ impl Settings {
         }
         mistakes
     }
-}
-
-fn is_variable_name(text: &str) -> bool {
-    let mut letters = text.chars();
-    let begins = letters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_');
-    begins && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }

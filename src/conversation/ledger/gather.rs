@@ -14,11 +14,14 @@ use crate::{
 };
 
 impl Ledger {
-    /// Delivers the waiting parts of the lowest generation, and of its actors the first in graph order, when nothing of
-    /// that or an older generation is queued, running or waiting to retire.
+    /// Delivers the waiting parts of the lowest generation, and of its actors the first in graph order that none of the others
+    /// can still send to, when nothing of that or an older generation is queued, running or waiting to retire.
     pub(super) fn gather(&mut self) {
         while self.ending.is_none() {
-            let Some((&key, _)) = self.gathers.first_key_value() else { return };
+            let Some((&first, _)) = self.gathers.first_key_value() else { return };
+            let round: Vec<_> = self.gathers.keys().copied().take_while(|key| key.0 == first.0).collect();
+            let is_last = |key: &&(_, _, usize)| !round.iter().any(|other| self.leads_within(other.2, key.2));
+            let key = round.iter().find(is_last).copied().unwrap_or(first);
             let (generation, _, actor) = key;
             if self.open.range(..=generation).any(|(_, open)| *open > 0) {
                 return;
@@ -27,6 +30,21 @@ impl Ledger {
             parts.sort_by_key(|part| part.id);
             self.hand_out(actor, generation, parts);
         }
+    }
+
+    /// Whether messages lead from one actor to another without a new generation.
+    fn leads_within(&self, from: usize, to: usize) -> bool {
+        let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
+        while let Some(at) = open.pop() {
+            for edge in self.plan.edges_from(Source::Actor(at)) {
+                let (source, target) = (&self.plan.nodes[at].spec, &self.plan.nodes[edge.to].spec);
+                let mut kinds = source.emits.iter().filter(|kind| target.accepts.contains(kind));
+                if kinds.any(|kind| !target.opens_generation(*kind)) && seen.insert(edge.to) {
+                    open.push(edge.to);
+                }
+            }
+        }
+        from != to && seen.contains(&to)
     }
 
     fn hand_out(&mut self, actor: usize, generation: Generation, parts: Vec<Part>) {

@@ -60,12 +60,11 @@ impl Ledger {
         }
     }
 
-    /// Updates the best program and the best to repair: the higher value, the earlier on ties. Without a critic a program
-    /// that passes every test is better than one that does not, whatever rounding made of its score.
+    /// Updates the best program and the best to repair: the higher value, the earlier on ties. A program that passes every
+    /// test is better than one that does not, whatever rounding made of its score or a critic says of it.
     fn consider(&mut self, value: f64, message: Message, id: MessageId, delivery: &Delivery) {
         let Some(report) = message.judged().cloned() else { return };
-        let by_tests = !self.plan.rewards();
-        let key = |report: &ExecutionReport, value: f64| (by_tests && report.judgement.passed(), value);
+        let key = |report: &ExecutionReport, value: f64| (report.judgement.passed(), value);
         if self.best.as_ref().is_none_or(|(best, other)| key(&report, value) > key(other, *best)) {
             self.best = Some((value, report.clone()));
             self.improved_in = delivery.generation;
@@ -88,7 +87,8 @@ impl Ledger {
         let Some(rounds) = self.plan.stop.no_improvement else { return false };
         let ends = generation.saturating_sub(self.improved_in) >= rounds.get();
         if ends {
-            self.end_as(Outcome::NoImprovement, None);
+            let detail = format!("nothing better in {rounds} rounds: the best is of generation {}", self.improved_in);
+            self.end_as(Outcome::NoImprovement, Some(detail));
         }
         ends
     }

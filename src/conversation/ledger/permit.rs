@@ -37,7 +37,8 @@ impl Ledger {
                 Permit::Wait => return,
                 Permit::Skip => self.skip(),
                 Permit::Close(outcome) => {
-                    self.closing = Some(outcome);
+                    let (seq, to) = (front.seq, front.to);
+                    self.close(outcome, seq, to);
                     self.skip();
                 }
                 Permit::Start(allowance) => {

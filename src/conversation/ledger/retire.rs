@@ -91,8 +91,8 @@ impl Ledger {
         }
         self.executions_open = self.executions_open.saturating_sub(u32::from(node.spec.evaluates));
         match record.attempts.last().and_then(|attempt| attempt.log.refused) {
-            Some(BudgetKind::ModelCalls) => self.closing = Some(Outcome::BudgetModelCalls),
-            Some(BudgetKind::Tokens) => self.closing = Some(Outcome::BudgetTokens),
+            Some(BudgetKind::ModelCalls) => self.close(Outcome::BudgetModelCalls, delivery.seq, delivery.to),
+            Some(BudgetKind::Tokens) => self.close(Outcome::BudgetTokens, delivery.seq, delivery.to),
             None => {}
         }
     }
@@ -121,7 +121,7 @@ impl Ledger {
         if self.ending.is_none() && self.programs.is_exhausted() && self.executions_open == 0 {
             let unrouted = self.done.values().next().is_some();
             if !unrouted && self.running.is_empty() && self.numbers.len() == self.executed.len() {
-                self.end_as(Outcome::BudgetPrograms, None);
+                self.end_as(Outcome::BudgetPrograms, self.programs_limit());
             }
         }
     }

@@ -116,7 +116,7 @@ pub struct Ledger {
     pub(super) numbers: BTreeMap<MessageId, u32>,
     pub(super) panics: BTreeMap<usize, u32>,
     /// No turn that asks a model starts any more; what is left is executed.
-    pub(super) closing: Option<Outcome>,
+    pub(super) closing: Option<(Outcome, String)>,
     pub(super) cut_by_generations: bool,
     pub(super) task: Option<Message>,
     pub(super) ending: Option<Ending>,
@@ -210,11 +210,14 @@ impl Ledger {
             Event::Begin(opening) => self.begin(opening),
             Event::Settled(finished) => self.settle(finished, &mut commands),
             Event::Stop(reason) => {
-                let outcome = match reason {
-                    StopReason::Wall => Outcome::BudgetWall,
-                    StopReason::Cancelled => Outcome::Cancelled,
+                let (outcome, detail) = match reason {
+                    StopReason::Wall => {
+                        let limit = self.plan.budget.wall_secs.map(|limit| format!("wall_secs = {limit}"));
+                        (Outcome::BudgetWall, limit)
+                    }
+                    StopReason::Cancelled => (Outcome::Cancelled, None),
                 };
-                self.end_as(outcome, None);
+                self.end_as(outcome, detail);
                 if let Some(ending) = &mut self.ending {
                     ending.deterministic = false;
                 }
@@ -325,8 +328,8 @@ impl Ledger {
                 return;
             }
             if self.ending.is_none() {
-                let outcome = self.outcome_of_silence();
-                self.end_as(outcome, None);
+                let (outcome, detail) = self.outcome_of_silence();
+                self.end_as(outcome, detail);
             }
             if let Some(mut ending) = self.ending.take() {
                 ending.best = self.best.take().map(|(_, report)| report);
@@ -341,14 +344,39 @@ impl Ledger {
         }
     }
 
-    /// Why nobody has anything more to say.
-    fn outcome_of_silence(&self) -> Outcome {
-        match self.closing {
-            Some(outcome) => outcome,
-            None if self.programs.is_exhausted() => Outcome::BudgetPrograms,
-            None if self.cut_by_generations => Outcome::BudgetGenerations,
-            None => Outcome::NothingLeft,
+    /// Why nobody has anything more to say, with the limit that was met.
+    fn outcome_of_silence(&self) -> (Outcome, Option<String>) {
+        if let Some((outcome, detail)) = &self.closing {
+            return (*outcome, Some(detail.clone()));
         }
+        if self.programs.is_exhausted() {
+            return (Outcome::BudgetPrograms, self.programs_limit());
+        }
+        if self.cut_by_generations {
+            let search = &self.plan.search;
+            let detail = match (search.last_round(), self.plan.budget.generations) {
+                (Some(last), most) if most.is_none_or(|most| last <= most) => format!("widths = {:?}", search.widths),
+                (_, most) => format!("generations = {}", most.unwrap_or_default()),
+            };
+            return (Outcome::BudgetGenerations, Some(detail));
+        }
+        (Outcome::NothingLeft, None)
+    }
+
+    pub(super) fn programs_limit(&self) -> Option<String> {
+        self.plan.budget.programs.map(|limit| format!("programs = {limit}"))
+    }
+
+    /// That a turn found a budget of calls or tokens used up: what is written is still executed, nobody asks any more.
+    pub(super) fn close(&mut self, outcome: Outcome, seq: Seq, actor: usize) {
+        let budget = &self.plan.budget;
+        let limit = match outcome {
+            Outcome::BudgetTokens => budget.tokens.map(|limit| format!("tokens = {limit}")),
+            _ => budget.model_calls.map(|limit| format!("model_calls = {limit}")),
+        };
+        let name = &self.plan.nodes[actor].name;
+        let detail = format!("{}: not enough is left for {name}, turn {seq}", limit.unwrap_or_default());
+        self.closing.get_or_insert((outcome, detail));
     }
 
     /// Fixes why the conversation ends, unless that is fixed already. Turns under way go on to their end.

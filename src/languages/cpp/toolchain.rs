@@ -86,6 +86,10 @@ impl Toolchain for Cpp {
         }
     }
 
+    fn nothing(&self) -> &'static str {
+        "(void)0"
+    }
+
     fn assertions(&self, tests: &str) -> Result<Vec<Assertion>, TestTextError> {
         Ok(TestText::parse(tests)?.assertions())
     }

@@ -84,6 +84,10 @@ impl Toolchain for Go {
         }
     }
 
+    fn nothing(&self) -> &'static str {
+        ""
+    }
+
     fn assertions(&self, tests: &str) -> Result<Vec<Assertion>, TestTextError> {
         Ok(TestText::parse(tests)?.assertions())
     }

@@ -233,7 +233,8 @@ impl<'a> TestText<'a> {
         last(self.part(annotation, "name")) == "Test"
     }
 
-    /// What to start, as `CLASS#METHOD,METHOD…`: the methods of a line are called on one object.
+    /// What to start, as `CLASS#METHOD,METHOD…#ASSERTION,ASSERTION…`: the methods of a line are called on one object. The
+    /// assertions are those in the test method; there are none behind a `main`, nor where some stand outside of all tests.
     pub(super) fn starts(&self) -> Vec<String> {
         let types = types(&self.syntax);
         let full = |name: &str| match package(&self.syntax) {
@@ -245,20 +246,25 @@ impl<'a> TestText<'a> {
         if let Some(main) = main {
             return vec![format!("{}#main", full(main.name))];
         }
+        let assertions: Vec<usize> = self.found().iter().map(|found| found.node.start_byte()).collect();
         let mut starts = Vec::new();
         for found in &types {
-            let named = |words: &[&str]| -> Vec<&'a str> {
-                let methods = methods(found.node).into_iter();
-                let marked = methods.filter(|method| self.annotations(*method).iter().any(|name| words.contains(name)));
-                marked.map(|method| self.part(method, "name")).collect()
+            let named = |words: &[&str]| -> Vec<Node<'_>> {
+                let marked = |method: &Node<'_>| self.annotations(*method).iter().any(|name| words.contains(name));
+                methods(found.node).into_iter().filter(marked).collect()
             };
             let (before, after) = (named(&["Before", "BeforeEach"]), named(&["After", "AfterEach"]));
             for test in named(&["Test"]) {
-                let order: Vec<&str> = before.iter().chain([&test]).chain(&after).copied().collect();
-                starts.push(format!("{}#{}", full(found.name), order.join(",")));
+                let order = before.iter().chain([&test]).chain(&after).map(|method| self.part(*method, "name"));
+                let order: Vec<&str> = order.collect();
+                let own = assertions.iter().enumerate().filter(|(_, at)| test.byte_range().contains(at));
+                let own: Vec<String> = own.map(|(index, _)| index.to_string()).collect();
+                starts.push((format!("{}#{}", full(found.name), order.join(",")), own));
             }
         }
-        starts
+        let all_owned = starts.iter().map(|(_, own)| own.len()).sum::<usize>() == assertions.len();
+        let own = |own: Vec<String>| if all_owned { own.join(",") } else { String::new() };
+        starts.into_iter().map(|(start, assertions)| format!("{start}#{}", own(assertions))).collect()
     }
 
     /// Names of a method's annotations, without their packages.
@@ -311,8 +317,11 @@ mod tests {
                     void a() { org.junit.Assert.assertEquals(1, f()); }\n  @Test void b() { assertTrue(f()); own(1); \
                     }\n  void own(int n) { if (n != 1) throw new AssertionError(); }\n}\n";
         let tests = TestText::parse(text).unwrap();
-        assert_eq!(tests.starts(), ["p.T#up,a", "p.T#up,b"]);
+        assert_eq!(tests.starts(), ["p.T#up,a#", "p.T#up,b#"]);
         assert_eq!(tests.assertions().len(), 3);
+        let own = text.split(" void own").next().unwrap().to_owned() + "}";
+        let tests = TestText::parse(&own).unwrap();
+        assert_eq!(tests.starts(), ["p.T#up,a#0", "p.T#up,b#1"]);
     }
 
     #[test]

@@ -161,6 +161,10 @@ impl Toolchain for Java {
         Recipe { compile: Some(command(compile)), keep: vec![CLASSES.to_owned()], run: command(run) }
     }
 
+    fn nothing(&self) -> &'static str {
+        ";"
+    }
+
     fn assertions(&self, tests: &str) -> Result<Vec<Assertion>, TestTextError> {
         Ok(TestText::parse(tests)?.assertions())
     }

@@ -83,6 +83,10 @@ impl Toolchain for JavaScript {
         Recipe { run, ..Recipe::default() }
     }
 
+    fn nothing(&self) -> &'static str {
+        "void 0"
+    }
+
     fn assertions(&self, tests: &str) -> Result<Vec<Assertion>, TestTextError> {
         let syntax = parse(tests)?;
         Ok(asserting(&syntax).into_iter().map(|node| syntax.listed(node)).collect())

@@ -129,6 +129,10 @@ impl Toolchain for Rust {
         }
     }
 
+    fn nothing(&self) -> &'static str {
+        "()"
+    }
+
     fn assertions(&self, tests: &str) -> Result<Vec<Assertion>, TestTextError> {
         TestText::parse(tests)?.assertions()
     }

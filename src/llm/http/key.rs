@@ -27,9 +27,25 @@ impl fmt::Debug for ApiKey {
     }
 }
 
+/// What a file says instead of a key.
+pub const VARIABLE_FORM: &str = "the name of a variable of the environment (A-Z, 0-9 and _)";
+
+/// Whether `text` can be the name of a variable that holds a key, and so be shown: what somebody pasted in its place, the key
+/// itself, has other letters.
+pub fn is_key_variable(text: &str) -> bool {
+    let of_name = |letter: char| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_';
+    text.chars().all(of_name) && text.chars().next().is_some_and(|first| !first.is_ascii_digit())
+}
+
 #[cfg(test)]
 mod tests {
-    use super::ApiKey;
+    use super::{ApiKey, is_key_variable};
+
+    #[test]
+    fn keys_are_no_names_of_variables() {
+        assert!(["K", "MY_KEY_2", "_K"].into_iter().all(is_key_variable));
+        assert!(!["", "2K", "sk-1", "hf_abc", "gsk_1", "A B", "K=1"].into_iter().any(is_key_variable));
+    }
 
     #[test]
     fn a_key_is_masked_wherever_it_stands() {

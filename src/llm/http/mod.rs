@@ -23,7 +23,7 @@ pub(super) use events::{Assembly, Event};
 pub(super) use failure::{Class, Failure};
 pub(super) use json::lenient_json;
 pub use json_server::{JsonServer, JsonServerSettings, Posted};
-pub use key::ApiKey;
+pub use key::{ApiKey, VARIABLE_FORM, is_key_variable};
 pub(super) use pace::Pace;
 pub use pace::PaceLimits;
 pub(super) use transport::{Call, Cost, Policy};

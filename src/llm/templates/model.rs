@@ -189,7 +189,7 @@ fn bases<'a>(subject: &'a Subject, program: &'a Program) -> Vec<Base<'a>> {
 /// The edits of a program, remembered or made.
 fn edits_of(spaces: &Mutex<Spaces>, request: &ChatRequest, program: &Program, profile: Option<&Profile>) -> Arc<Space> {
     let types = profile.map(|profile| profile.types.clone()).unwrap_or_default();
-    let key: SpaceKey = (program.hash(), types, tests_hash(&request.subject.task.visible));
+    let key: SpaceKey = (program.hash(), types, tests_hash(&request.subject.task.feedback));
     let mut guard = spaces.lock().unwrap_or_else(PoisonError::into_inner);
     guard.clock += 1;
     let clock = guard.clock;
@@ -200,7 +200,7 @@ fn edits_of(spaces: &Mutex<Spaces>, request: &ChatRequest, program: &Program, pr
     drop(guard);
     let literals = match request.purpose {
         Purpose::Draft => Literals::default(),
-        _ => Literals::of_tests(&request.subject.task.visible),
+        _ => Literals::of_tests(&request.subject.task.feedback),
     };
     let space = Arc::new(Space::new(&program.text, Types::new(&key.1), literals));
     let mut guard = spaces.lock().unwrap_or_else(PoisonError::into_inner);

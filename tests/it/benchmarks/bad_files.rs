@@ -3,13 +3,13 @@ use std::{io::Write, path::PathBuf};
 use flate2::{Compression, write::GzEncoder};
 use proptest::{collection::vec, prelude::*, sample::Index, test_runner::Config};
 use rolecall::{
-    benchmarks::{BENCHMARKS, BenchmarkError, FeedbackSet, SampleText, benchmark, load_samples, load_task},
-    domain::Language,
+    benchmarks::{BENCHMARKS, BenchmarkError, SampleText, benchmark, load_samples, load_task},
+    domain::{FeedbackSet, Language},
 };
 use tempfile::TempDir;
 
 /// A small good file of each public format.
-const GOOD: [(&str, &str); 5] = [
+const GOOD: [(&str, &str); 7] = [
     (
         "humaneval",
         r#"{"task_id": "HumanEval/0", "prompt": "def inc(n):\n    \"\"\"add one\"\"\"\n", "entry_point": "inc", "canonical_solution": "    return n + 1\n", "test": "def check(candidate):\n    assert candidate(1) == 2\n"}"#,
@@ -30,6 +30,21 @@ const GOOD: [(&str, &str); 5] = [
         "mbpp",
         "[\n{\"prompt\": \"Add one.\", \"code\": \"def inc(n): return n + 1\", \"task_id\": 1,\n\"test_imports\": [\"import math\"], \"test_list\": [\"assert inc(1) == 2\"]}\n]\n",
     ),
+    (
+        "humaneval-java",
+        r#"{"task_id": "HumanEval-Java/INC", "language": "java", "entry_point": "inc", "prompt": "Add one", "buggy_code": "package b;\n\npublic class INC {\n    public static int inc(int n) {\n        return n;\n    }\n}\n", "reference": "package b;\n\npublic class INC {\n    public static int inc(int n) {\n        return n + 1;\n    }\n}\n", "tests": "package t;\n\npublic class TEST_INC {\n    @org.junit.Test\n    public void test_0() {\n        org.junit.Assert.assertEquals(2, b.INC.inc(1));\n    }\n}\n", "fault_lines": "5-6", "support_files": {}}"#,
+    ),
+    ("psb2", r#"{"problem": "inc", "input1": [1, 2], "output1": 2, "output2": "x"}"#),
+];
+
+/// The files beside the edge cases of PSB2.
+const PSB2: [(&str, &str); 3] = [
+    (
+        "problems.jsonl",
+        r#"{"problem": "inc", "description": "Add one.", "input_types": ["int_vector"], "output_types": ["int", "string"], "note": ""}"#,
+    ),
+    ("random_train.jsonl", r#"{"problem": "inc", "input1": [3], "output1": 4, "output2": ""}"#),
+    ("random_test.jsonl", r#"{"problem": "inc", "input1": [], "output1": 1, "output2": "y"}"#),
 ];
 
 const TASK: &str = "id = 'inc'\nlanguage = 'python'\nentry_point = 'inc'\nstatement = 'Add one.'\nstarter = '''\ndef inc(n):\n    return n\n'''\nfaulty_lines = [2]\n[visible]\ncode = '''\nassert inc(1) == 2\n'''\n[limits]\nprocesses = 4\n";
@@ -45,8 +60,17 @@ fn written(bytes: &[u8]) -> (TempDir, PathBuf) {
 
 /// What the benchmark says of a file with these bytes, its path written as `FILE`.
 fn outcome(name: &str, bytes: &[u8]) -> Result<usize, String> {
-    let (_dir, path) = written(bytes);
-    let loaded = benchmark(name).unwrap().load(&path, Language::Python, FeedbackSet::Visible);
+    let (dir, mut path) = written(bytes);
+    if name == "psb2" {
+        // Its examples of one kind; the other files are good.
+        std::fs::rename(&path, dir.path().join("edge.jsonl")).unwrap();
+        path = dir.path().join("edge.jsonl");
+        for (file, text) in PSB2 {
+            std::fs::write(dir.path().join(file), text).unwrap();
+        }
+    }
+    let benchmark = benchmark(name).unwrap();
+    let loaded = benchmark.load(&path, benchmark.languages()[0], FeedbackSet::Visible);
     let file = path.display().to_string();
     loaded.map(|problems| problems.len()).map_err(|error| error.to_string().replace(&file, "FILE"))
 }

@@ -3,8 +3,11 @@
 mod bad_files;
 mod example_tasks;
 mod languages;
+mod psb2;
 mod public_data;
+mod sets;
 mod task_files;
+mod translation;
 
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,8 @@
 use std::path::Path;
 
 use rolecall::{
-    benchmarks::{BENCHMARKS, BenchmarkError, FeedbackSet, assertions, benchmark, load_samples},
-    domain::{Language, Problem, ScoredOn},
+    benchmarks::{BENCHMARKS, BenchmarkError, assertions, benchmark, load_samples},
+    domain::{FeedbackSet, Language, Problem, ScoredOn},
 };
 
 use super::{assertion_texts, code, datasets, problem_named};
@@ -30,15 +30,20 @@ fn every_benchmark_loads_its_folder_and_every_task_has_tests() {
             assert!(problem.reference.is_some() && task.entry_point.is_some(), "{}", task.id);
         }
     }
-    assert_eq!(BENCHMARKS.len(), 5);
+    assert_eq!(BENCHMARKS.len(), 7);
 }
 
 #[test]
 fn humanevalfix_has_visible_and_hidden_tests_and_a_faulty_starter() {
     let problems = load("humanevalfix", "humanevalpack/humanevalpack_python.jsonl");
     let split: Vec<_> = problems.iter().filter(|problem| problem.scored_on() == ScoredOn::Hidden).collect();
-    assert_eq!(split.len(), 39);
+    assert_eq!(split.len(), 38);
     assert!(split.iter().all(|problem| problem.notes.is_empty()));
+
+    // Its test holds nothing that is not among the examples.
+    let shown = problem_named(&problems, "Python/34");
+    assert_eq!((shown.scored_on(), shown.feedback), (ScoredOn::Feedback, FeedbackSet::Visible));
+    assert_eq!(shown.notes, ["every test is a visible one: scored on feedback tests"]);
 
     let without = problem_named(&problems, "Python/38");
     assert_eq!(without.scored_on(), ScoredOn::Feedback);
@@ -63,11 +68,12 @@ fn humaneval_calls_check_and_joins_completions_to_the_prompt() {
     for problem in &problems {
         let task = &problem.task;
         let entry_point = task.entry_point.as_ref().unwrap();
-        assert!(code(&task.visible).contains(&format!("\ncheck({entry_point})")), "{}", task.id);
-        assert!(task.starter.is_none() && problem.scored_on() == ScoredOn::Feedback);
+        let check = problem.hidden.as_ref().map_or(&task.visible, |hidden| hidden.reveal());
+        assert!(code(check).contains(&format!("check({entry_point})")) || task.id.0 == "HumanEval/34", "{}", task.id);
+        assert!(task.starter.is_none());
     }
     let first = problem_named(&problems, "HumanEval/0");
-    assert_eq!(assertion_texts(&first.task.visible).len(), 7);
+    assert_eq!(first.hidden.as_ref().unwrap().reveal().len(), 7);
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("samples.jsonl");
     std::fs::write(&path, r#"{"task_id": "HumanEval/0", "completion": "    return False\n"}"#).unwrap();
@@ -126,7 +132,8 @@ fn mbpp_shows_a_test_and_runs_the_setup_before_the_tests() {
 
     let all = load_with("mbpp", "mbpp", FeedbackSet::All);
     let first = problem_named(&all, "Mbpp/1");
-    assert_eq!((first.task.visible.len(), first.scored_on()), (3, ScoredOn::Feedback));
+    assert_eq!((first.task.visible.len(), first.task.feedback.len()), (1, 3));
+    assert_eq!((first.scored_on(), first.feedback), (ScoredOn::Feedback, FeedbackSet::All));
 }
 
 #[test]
@@ -135,11 +142,13 @@ fn feedback_all_hides_nothing_and_loses_no_test() {
     let all = load_with("humanevalfix", "humanevalpack", FeedbackSet::All);
     for (split, all) in visible.iter().zip(&all) {
         let hidden = split.hidden.as_ref().map_or(0, |hidden| hidden.reveal().len());
-        assert_eq!(all.task.visible.len(), split.task.visible.len() + hidden, "{}", all.task.id);
+        assert_eq!(all.task.visible, split.task.visible);
+        assert_eq!(all.task.feedback.len(), split.task.visible.len() + hidden, "{}", all.task.id);
         assert_eq!(all.scored_on(), ScoredOn::Feedback);
         // the joined list is what a fresh look at the joined text gives
-        let listed: Vec<_> = assertions(code(&all.task.visible)).unwrap().into_iter().map(|found| found.text).collect();
-        assert_eq!(listed, assertion_texts(&all.task.visible));
+        let listed: Vec<_> =
+            assertions(code(&all.task.feedback)).unwrap().into_iter().map(|found| found.text).collect();
+        assert_eq!(listed, assertion_texts(&all.task.feedback));
     }
 }
 

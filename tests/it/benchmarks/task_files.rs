@@ -1,8 +1,8 @@
 use std::path::{Path, PathBuf};
 
 use rolecall::{
-    benchmarks::{BenchmarkError, FeedbackSet, load_dir, load_task},
-    domain::{Limits, OutputRule, Problem, ScoredOn, TestSuite, TimeoutPolicy, Tolerance},
+    benchmarks::{BenchmarkError, load_dir, load_task, with_feedback},
+    domain::{FeedbackSet, Limits, OutputRule, Problem, ScoredOn, TestSuite, TimeoutPolicy, Tolerance},
 };
 use tempfile::TempDir;
 
@@ -135,14 +135,32 @@ fn the_examples_in_the_documents_load() {
 }
 
 #[test]
+fn validation_tests_are_a_set_of_their_own() {
+    let text = IO.replacen("[[hidden.io]]", "[[validation.io]]\nstdin = 'v'\nstdout = 'w'\n[[hidden.io]]", 1);
+    let problem = loaded(&text);
+    assert_eq!(problem.validation.as_ref().unwrap().reveal().names(), ["v"]);
+    assert_eq!((problem.task.feedback.len(), problem.scored_on()), (1, ScoredOn::Hidden));
+    let validated = with_feedback(problem, FeedbackSet::Validation);
+    assert_eq!((validated.task.visible.len(), validated.task.feedback.len()), (1, 2));
+    assert_eq!((validated.feedback, validated.scored_on()), (FeedbackSet::Validation, ScoredOn::Hidden));
+    assert!(validated.validation.is_none() && validated.notes.is_empty());
+    // Without such tests the visible ones feed back, and the record says so.
+    let none = with_feedback(loaded(IO), FeedbackSet::Validation);
+    assert_eq!((none.task.feedback.len(), none.feedback), (1, FeedbackSet::Visible));
+    assert_eq!(none.notes, ["no validation tests: the visible tests feed back"]);
+    let mixed = IO.replacen("[[hidden.io]]", "[validation]\ncode = 'assert f(1) == 2'\n[[hidden.io]]", 1);
+    assert!(refusal(&mixed).contains("`visible`, `validation` and `hidden` must all have `code`, or all `io`"));
+}
+
+#[test]
 fn stdin_and_stdout_tasks_need_no_entry_point() {
     let problem = loaded(IO);
     let TestSuite::Io { cases, rule } = problem.task.visible.as_ref() else { panic!("io expected") };
     assert_eq!((cases.len(), rule), (1, &OutputRule::Exact));
     assert_eq!(problem.hidden.as_ref().unwrap().reveal().len(), 2);
     assert_eq!(problem.task.limits, Limits::default());
-    let all = FeedbackSet::All.apply(problem);
-    assert_eq!((all.task.visible.len(), all.scored_on()), (3, ScoredOn::Feedback));
+    let all = with_feedback(problem, FeedbackSet::All);
+    assert_eq!((all.task.visible.len(), all.task.feedback.len(), all.scored_on()), (1, 3, ScoredOn::Feedback));
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn settings_that_make_no_sense_together_are_told() {
             "reward = \"endpoint\"\nendpoint = \"h/score\"\nendpoint_env = \"sk-hunter2\"",
             &[
                 "`actors.c.settings.endpoint` is not a URL: relative URL without a base",
-                "`actors.c.settings.endpoint_env` must be the name of a variable of the environment, never the token itself",
+                "`actors.c.settings.endpoint_env` must be the name of a variable of the environment (A-Z, 0-9 and _), never the token itself",
             ],
         ),
         (
@@ -48,10 +48,13 @@ fn values_that_there_are_not_are_told() {
     for (settings, expected) in [
         (
             "reward = \"oracle\"",
-            "`actors.c.settings.reward`: unknown variant `oracle`, expected one of `execution`, `judge`, `endpoint`",
+            "`actors.c.settings.reward`: unknown variant `oracle`, expected one of `execution`, `agreement`, `judge`, `endpoint`",
         ),
         ("timeout_secs = 0", "`actors.c.settings.timeout_secs`: invalid value: integer `0`, expected a nonzero u32"),
-        ("prompt = \"x\"", "`prompt` is not a key of `actors.c.settings`"),
+        (
+            "prompt = \"x\"",
+            "`prompt` is not a key of `actors.c.settings`; it is a key of the actor: write it in `[actors.c]`",
+        ),
     ] {
         assert_eq!(mistakes(settings, ""), [expected], "{settings}");
     }

@@ -3,11 +3,12 @@
 use rolecall::{
     conversation::ConversationRecord,
     llm::scripted::Line,
-    telemetry::{Projection, export_request, project, show},
+    telemetry::{Projection, export_request, project},
 };
 use serde_json::json;
 
 use super::{drafts_assessed, held, judging};
+use crate::trace_commands::scene::page;
 
 const PROGRAMS: [&str; 2] = ["def f(x): return 1", "def f(x): return 2"];
 
@@ -16,7 +17,7 @@ fn pages(record: &ConversationRecord, content: bool) -> (String, String) {
     let critics = spans.iter().filter(|one| one.span.name == "invoke_agent critic").map(|one| one.span.clone());
     let critics = serde_json::to_string(&critics.collect::<Vec<_>>()).unwrap();
     let file = serde_json::to_string(&export_request(spans, "rolecall", "run")).unwrap() + "\n";
-    (critics, show(&file, false).unwrap())
+    (critics, page(&file))
 }
 
 #[test]
@@ -36,6 +37,8 @@ fn a_reward_is_an_attribute_an_event_and_a_part_of_the_line() {
         "{page}"
     );
     assert!(page.contains("asks scripted to judge"), "{page}");
+    let of_candidate = page.lines().find(|line| line.contains("0.1  program 2")).unwrap();
+    assert!(of_candidate.contains("  reward -1"), "{of_candidate}");
 }
 
 #[test]

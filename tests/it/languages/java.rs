@@ -31,6 +31,29 @@ async fn e36_a_java_program_may_recurse_deeply() {
     let endless = "class Solution { int f(int n) { return 1 + f(n + 1); } }";
     let judgement = judge(&sandbox, &tested(Java, endless, "f", tests)).await;
     assert_eq!(verdicts(&judgement), [Verdict::Crashed], "{judgement:#?}");
+    assert_eq!(judgement.tests[0].message.as_deref(), Some("java.lang.StackOverflowError"));
+}
+
+#[tokio::test]
+async fn each_java_test_method_has_its_own_verdict_also_where_the_call_stands_before_the_assertion() {
+    let program = "class Solution {\n    static int f(int n) {\n        if (n == 2) throw new IllegalStateException(\"two\");\n        if (n == 3) return f(n) + 1;\n        if (n == 4) System.exit(0);\n        return n == 5 ? 9 : n;\n    }\n}\n";
+    let methods: String = (1..=6)
+        .map(|n| format!("  @Test public void t{n}() {{ int r = Solution.f({n}); assertEquals({n}, r); }}\n"))
+        .collect();
+    let tests = format!("import org.junit.Test;\npublic class T {{\n{methods}}}\n");
+    let sandbox = sandbox(Java).await;
+    let judgement = judge(&sandbox, &tested(Java, program, "f", &tests)).await;
+    let expected =
+        [Verdict::Passed, Verdict::Crashed, Verdict::Crashed, Verdict::Crashed, Verdict::Wrong, Verdict::Passed];
+    assert_eq!(verdicts(&judgement), expected, "{judgement:#?}");
+    let said: Vec<_> = judgement.tests[1..4].iter().map(|test| test.message.clone().unwrap()).collect();
+    let told = [
+        "java.lang.IllegalStateException: two",
+        "java.lang.StackOverflowError",
+        "the process exited with code 0 before its answer",
+    ];
+    assert_eq!(said, told);
+    assert_at_rest().await;
 }
 
 #[tokio::test]

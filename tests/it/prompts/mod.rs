@@ -20,6 +20,10 @@ use rolecall::{
 /// A task for a function `name` with this signature.
 pub fn function_task(name: &str, signature: &str, preamble: Option<&str>) -> Task {
     let assertion = format!("assert {name}(1) == 2");
+    let tests = Arc::new(TestSuite::Assertions {
+        code: format!("{assertion}\n"),
+        assertions: vec![Assertion { line: 1, text: assertion }],
+    });
     Task {
         id: TaskId(name.to_owned()),
         dataset: "file".to_owned(),
@@ -29,10 +33,9 @@ pub fn function_task(name: &str, signature: &str, preamble: Option<&str>) -> Tas
         signature: Some(signature.to_owned()),
         preamble: preamble.map(str::to_owned),
         support: None,
-        visible: Arc::new(TestSuite::Assertions {
-            code: format!("{assertion}\n"),
-            assertions: vec![Assertion { line: 1, text: assertion }],
-        }),
+        visible: tests.clone(),
+        feedback: tests,
+        source: None,
         starter: None,
         faulty_lines: Vec::new(),
         limits: Limits::default(),
@@ -49,5 +52,6 @@ pub fn program_task() -> Task {
         cases: vec![IoCase { stdin: "21\n".to_owned(), stdout: "42\n".to_owned() }],
         rule: OutputRule::Tokens,
     });
+    task.feedback = task.visible.clone();
     task
 }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use rolecall::{
     config::embedded_file,
-    domain::{Language, Profile, Program, TestCoverage, Verdict},
+    domain::{Example, Language, Profile, Program, TestCoverage, Verdict},
+    ids::TaskId,
     llm::{Ancestor, ChatMessage, Purpose, Rival, Subject},
     prompts::{ExecutionFeedback, Prompt, PromptData},
 };
@@ -117,6 +118,35 @@ fn repairing_prompts() {
         none.program = None;
         none.judgement = None;
         insta::assert_snapshot!(format!("{slug}_no_code"), render(Purpose::Repair, name, &none));
+    }
+}
+
+#[test]
+fn prompts_that_ask_for_a_program_show_examples() {
+    let example = |number: i32| {
+        let program = format!("def add(n):\n    return n + {number}\n");
+        Arc::new(Example {
+            dataset: "file".to_owned(),
+            task: TaskId(format!("add-{number}")),
+            statement: format!("Write a function add that adds {number}."),
+            program: Arc::new(Program::new(Language::Python, program)),
+        })
+    };
+    for (purpose, name) in [
+        (Purpose::Draft, "synthesizer/draft"),
+        (Purpose::Draft, "learner/draft"),
+        (Purpose::Repair, "debugger/repair"),
+        (Purpose::Repair, "learner/repair"),
+    ] {
+        let mut subject = broken_function(None);
+        let without = render(purpose, name, &subject);
+        subject.examples = [example(2), example(3)].into();
+        let with = render(purpose, name, &subject);
+        // The examples are put in, and nothing else changes.
+        let begin = with.find("=== user\n").unwrap() + "=== user\n".len();
+        let (shown, rest) = with[begin..].split_once("Here the examples end.\n\n").unwrap();
+        assert_eq!(format!("{}{rest}", &with[..begin]), without, "{name}");
+        insta::assert_snapshot!(format!("{}_examples", name.replace('/', "_")), shown);
     }
 }
 

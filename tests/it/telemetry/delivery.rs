@@ -26,13 +26,13 @@ use super::{
 const LIMIT: Duration = Duration::from_secs(60);
 
 #[derive(Clone)]
-struct Reply {
+pub struct Reply {
     status: &'static str,
     headers: &'static str,
     body: Vec<u8>,
 }
 
-fn reply(status: &'static str, headers: &'static str, body: impl Into<Vec<u8>>) -> Reply {
+pub fn reply(status: &'static str, headers: &'static str, body: impl Into<Vec<u8>>) -> Reply {
     Reply { status, headers, body: body.into() }
 }
 
@@ -50,14 +50,19 @@ struct Seen {
     heads: Vec<String>,
 }
 
-struct Collector {
-    url: String,
+pub struct Collector {
+    pub url: String,
     seen: Arc<Mutex<Seen>>,
 }
 
 impl Collector {
+    /// Ids of the spans that it took, in their order.
+    pub fn taken(&self) -> Vec<Vec<u8>> {
+        self.seen.lock().unwrap().taken.clone()
+    }
+
     /// Gives the replies in turn, then takes everything.
-    fn start(replies: impl IntoIterator<Item = Reply>) -> Self {
+    pub fn start(replies: impl IntoIterator<Item = Reply>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let seen = Arc::new(Mutex::new(Seen { replies: replies.into_iter().collect(), ..Seen::default() }));
@@ -148,7 +153,7 @@ fn what_is_in_the_file_arrives_once_and_is_never_sent_again() {
     written.sort();
     assert_eq!(taken, written);
     let requests = collector.seen.lock().unwrap().requests;
-    let again = push(&[file], collector.endpoint(), LIMIT);
+    let again = push(&[file], collector.endpoint(), LIMIT).summary;
     assert_eq!(counts(&again), (0, 0, 0, 0));
     assert_eq!(collector.seen.lock().unwrap().requests, requests);
 }
@@ -191,9 +196,9 @@ fn t29_a_200_that_is_not_of_the_protocol_is_a_refusal() {
         assert_eq!(counts(&summary), (all, 0, all, 0), "{status}");
         assert!(summary.delivery_error.unwrap().contains(&status[..3]));
         collector.seen.lock().unwrap().replies.clear();
-        let later = push(std::slice::from_ref(&file), collector.endpoint(), LIMIT);
+        let later = push(std::slice::from_ref(&file), collector.endpoint(), LIMIT).summary;
         assert_eq!(counts(&later), (all, all, 0, 0), "{status}");
-        assert_eq!(push(&[file], collector.endpoint(), LIMIT).written, 0);
+        assert_eq!(push(&[file], collector.endpoint(), LIMIT).summary.written, 0);
     }
 }
 
@@ -210,11 +215,11 @@ fn t29_a_partial_success_is_counted_and_not_sent_again() {
         let record = seidr(0);
         let file = tell(&Traces::open(record.head.run, TraceOptions::new(directory.path())), &record);
         let collector = Collector::start([answer]);
-        let summary = push(std::slice::from_ref(&file), collector.endpoint(), LIMIT);
+        let summary = push(std::slice::from_ref(&file), collector.endpoint(), LIMIT).summary;
         let all = seidr_spans();
         assert_eq!(counts(&summary), (all, all - 5, 5, 0));
         assert_eq!(summary.delivery_error.as_deref(), Some("too old"));
-        assert_eq!(push(&[file], collector.endpoint(), LIMIT).written, 0);
+        assert_eq!(push(&[file], collector.endpoint(), LIMIT).summary.written, 0);
     }
 }
 
@@ -236,7 +241,7 @@ fn an_absent_collector_leaves_everything_in_the_file_for_later() {
     assert!(summary.delivery_error.unwrap().contains("cannot connect"));
     assert_eq!(summary.endpoint.unwrap(), url);
     let collector = Collector::start([]);
-    assert_eq!(counts(&push(&[file], collector.endpoint(), LIMIT)), (all, all, 0, 0));
+    assert_eq!(counts(&push(&[file], collector.endpoint(), LIMIT).summary), (all, all, 0, 0));
 }
 
 #[test]
@@ -247,7 +252,7 @@ fn the_general_path_and_the_headers_are_sent_and_a_secret_that_comes_back_is_mas
     let endpoint = collector.endpoint_with(&[("OTEL_EXPORTER_OTLP_HEADERS", &headers)]);
     let record = seidr(0);
     let file = tell(&Traces::open(record.head.run, TraceOptions::new(directory.path())), &record);
-    let summary = push(&[file], endpoint, LIMIT);
+    let summary = push(&[file], endpoint, LIMIT).summary;
     assert_eq!(summary.delivery_error.as_deref(), Some("status 401: bad key ***"));
     let head = collector.seen.lock().unwrap().heads[0].to_lowercase();
     assert!(head.starts_with("post /v1/traces http/1.1"), "{head}");
@@ -313,9 +318,11 @@ fn t39_a_damaged_line_is_named_and_the_others_are_delivered() {
     lines.insert(1, r#"{"resourceSpans": 7}"#);
     fs::write(&file, lines.join("\n") + "\n" + r#"{"resourceSp"#).unwrap();
     let collector = Collector::start([]);
-    let summary = push(std::slice::from_ref(&file), collector.endpoint(), LIMIT);
+    let pushed = push(std::slice::from_ref(&file), collector.endpoint(), LIMIT);
     let all = seidr_spans();
-    assert_eq!(counts(&summary), (all, all, 0, 0));
-    assert!(summary.disk_error.unwrap().contains(".jsonl:2: "));
-    assert_eq!(push(&[file], collector.endpoint(), LIMIT).written, 0);
+    assert_eq!(counts(&pushed.summary), (all, all, 0, 0));
+    assert_eq!(pushed.unread.len(), 1);
+    assert!(pushed.unread[0].to_string().contains(".jsonl:2: "));
+    assert_eq!(pushed.cut, std::slice::from_ref(&file));
+    assert_eq!(push(&[file], collector.endpoint(), LIMIT).summary.written, 0);
 }

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use rolecall::{
     conversation::{ConversationEnd, ConversationHead, ConversationRecord, Outcome},
     domain::{
-        Excerpt, Isolation, Judgement, Language, Limits, Program, Protocol, ScoredOn, Spend, Task, TestResult,
-        TestSuite, Usage, Verdict,
+        Excerpt, FeedbackSet, Isolation, Judgement, Language, Limits, Program, Protocol, ScoredOn, Spend, Task,
+        TestResult, TestSuite, Usage, Verdict,
     },
     ids::{ActorName, ConversationId, Generation, MessageId, RunId, Seq, TaskId},
     llm::{Attempt, ChatMessage, ChatRole, Choice, Draw, Parameters, Purpose},
     messages::{Candidate, Diagnosis, DiagnosisForm, DiagnosisSource, ExecutionReport, Message, Origin, TaskMessage},
     runtime::{
-        Allowance, BudgetKind, CallRecord, ExecutionRecord, Fault, Finished, Note, NoteValue, TurnLog, TurnRecord,
+        Allowance, BudgetKind, CallRecord, ExecutionRecord, Fault, Finished, Note, NoteValue, PromptUsed, TurnLog,
+        TurnRecord,
     },
 };
 
@@ -41,6 +42,7 @@ impl Story {
             topology_hash: "abc".to_owned(),
             code_version: "0".to_owned(),
             prompts: Default::default(),
+            examples: Vec::new(),
             interventions: Vec::new(),
             arm: "seidr".to_owned(),
             task,
@@ -49,6 +51,8 @@ impl Story {
             seed: u64::MAX,
             actors: names.map(|name| (ActorName(name.to_owned()), name.to_owned())).to_vec(),
             starter: None,
+            feedback: FeedbackSet::Visible,
+            feedback_tests: 2,
             scored_on: ScoredOn::Hidden,
             isolation: Isolation {
                 backend: "user_namespaces".to_owned(),
@@ -144,6 +148,7 @@ pub fn id(seq: Seq, index: u32) -> MessageId {
 }
 
 pub fn task() -> Message {
+    let tests = Arc::new(TestSuite::Assertions { code: SECRET.to_owned(), assertions: Vec::new() });
     let task = Task {
         id: TaskId("interval-merge".to_owned()),
         dataset: "examples".to_owned(),
@@ -153,7 +158,9 @@ pub fn task() -> Message {
         signature: None,
         preamble: None,
         support: None,
-        visible: Arc::new(TestSuite::Assertions { code: SECRET.to_owned(), assertions: Vec::new() }),
+        visible: tests.clone(),
+        feedback: tests,
+        source: None,
         starter: None,
         faulty_lines: Vec::new(),
         limits: Limits::default(),
@@ -253,6 +260,7 @@ pub fn call(turn: &TurnRecord, purpose: Purpose) -> CallRecord {
         draw: Draw { sample: 0, first: 0, ordinal: 0 },
         messages: vec![ChatMessage { role: ChatRole::User, content: said("Write it.") }],
         shortened: Vec::new(),
+        prompt: Some(PromptUsed { reference: "synthesizer/draft".to_owned(), hash: "beef".to_owned() }),
         choices: vec![Choice {
             text: said("def merge(): ..."),
             finish_reason: "stop".to_owned(),

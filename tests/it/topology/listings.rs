@@ -12,7 +12,7 @@ fn an_arrangement_is_drawn_as_text() {
     intervenor: a teacher explains, a learner rewrites (INTERVENOR)
 
     actors
-      learner   role learner, model templates
+      learner   role learner, model templates, tests = "first"
       executor  role executor
       teacher   role teacher, model templates
 

@@ -117,14 +117,14 @@ fn the_arity_is_short_for_three_settings_and_each_actor_may_say_otherwise() {
 fn every_word_is_understood() {
     let text = repairing(
         &[],
-        "[search]\nparents = \"random\"\nchild_order = \"round_robin\"\nduplicates = \"skip\"\n[stop]\non = \"budget\"\nno_improvement = 3\n[feedback]\nfaulty_lines = \"hidden\"\n",
+        "[search]\nparents = \"random\"\nchild_order = \"round_robin\"\nduplicates = \"skip\"\n[stop]\non = \"budget\"\nno_improvement = 3\n[feedback]\nfaulty_lines = \"marked\"\n",
     );
     let folder = folder(&[("x.toml", text.as_bytes())]);
     let plan = load(folder.path(), "x.toml").unwrap().plan;
     assert_eq!((plan.search.parents, plan.search.child_order), (Parents::Random, ChildOrder::RoundRobin));
     assert_eq!((plan.search.duplicates, plan.stop.on), (Duplicates::Skip, StopOn::Budget));
     assert_eq!(plan.stop.no_improvement.map(std::num::NonZeroU32::get), Some(3));
-    assert!(plan.search.barrier && !plan.feedback.faulty_lines);
+    assert!(plan.search.barrier && plan.feedback.faulty_lines);
 }
 
 #[test]

@@ -160,7 +160,7 @@ fn the_file_of_defaults_says_what_is_built_in() {
     assert_eq!(values(&silent), values(&loud));
     assert_eq!(
         silent.plan.feedback,
-        Feedback { timeouts: TimeoutPolicy::After(1), test_cpu_ms: None, faulty_lines: true }
+        Feedback { timeouts: TimeoutPolicy::After(1), test_cpu_ms: None, faulty_lines: false }
     );
     assert_eq!(silent.plan.parallel_turns, 4);
 }

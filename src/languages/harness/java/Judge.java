@@ -15,6 +15,7 @@ public final class Judge {
     private static boolean[] decided;
     private static int canary;
     private static int reports;
+    private static boolean[] begun;
 
     private Judge() {}
 
@@ -22,6 +23,7 @@ public final class Judge {
         if (say != null) throw new IllegalStateException();
         say = channel;
         decided = mask;
+        begun = new boolean[mask.length];
         canary = chosen;
     }
 
@@ -32,6 +34,7 @@ public final class Judge {
     /** Whether the assertion is to be run. */
     public static boolean begin(int index) {
         if (decided[index]) return false;
+        begun[index] = true;
         say.accept("begin " + index);
         return true;
     }
@@ -44,7 +47,11 @@ public final class Judge {
         }
     }
 
-    public static void outside(Throwable error) {
+    /** What ended a test outside of any assertion is what each of its own says that it kept from being reached. */
+    public static void outside(Throwable error, int[] own) {
+        for (int index : own) {
+            if (!begun[index] && begin(index)) raised(index, error);
+        }
         say.accept("raised - " + hexadecimal(words(error)));
     }
 

@@ -11,10 +11,13 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /** Starts a program that is linked with its tests: reads the request before any class of it is loaded. */
 public final class Launcher {
-    private static final long STACK_BYTES = 256L << 20;
+    /** What the machine needs to give up a stack that is full is more than twice of it again. */
+    private static final long STACK_BYTES = 128L << 20;
 
     private Launcher() {}
 
@@ -40,9 +43,10 @@ public final class Launcher {
         judge.getMethod("start", Consumer.class, boolean[].class, int.class)
             .invoke(null, say, decided, canary);
         String[] tests = (String[]) judge.getMethod("tests").invoke(null);
-        Method outside = judge.getMethod("outside", Throwable.class);
+        Method outside = judge.getMethod("outside", Throwable.class, int[].class);
+        boolean[] before = decided.clone();
         Runnable all = () -> {
-            for (String test : tests) run(loader, test, outside);
+            for (String test : tests) run(loader, test, before, outside);
         };
         Thread thread = new Thread(null, all, "main", STACK_BYTES);
         thread.setContextClassLoader(loader);
@@ -54,10 +58,15 @@ public final class Launcher {
         Runtime.getRuntime().halt(0);
     }
 
-    /** One test: a class and, behind `#`, the methods to call on one new object of it. */
-    private static void run(ClassLoader loader, String test, Method outside) {
+    /**
+     * One test: a class, the methods to call on one new object of it, and the test's own assertions, if they are known.
+     * It is not called where all of them were decided before.
+     */
+    private static void run(ClassLoader loader, String test, boolean[] before, Method outside) {
+        String[] parts = test.split("#");
+        int[] own = parts.length < 3 ? new int[0] : Stream.of(parts[2].split(",")).mapToInt(Integer::parseInt).toArray();
+        if (own.length > 0 && IntStream.of(own).allMatch(index -> before[index])) return;
         try {
-            String[] parts = test.split("#");
             Class<?> type = Class.forName(parts[0], true, loader);
             if (parts[1].equals("main")) {
                 Method main = type.getDeclaredMethod("main", String[].class);
@@ -74,15 +83,15 @@ public final class Launcher {
                 method.invoke(object);
             }
         } catch (InvocationTargetException error) {
-            report(outside, error.getCause());
+            report(outside, error.getCause(), own);
         } catch (Throwable error) {
-            report(outside, error);
+            report(outside, error, own);
         }
     }
 
-    private static void report(Method outside, Throwable error) {
+    private static void report(Method outside, Throwable error, int[] own) {
         try {
-            outside.invoke(null, error);
+            outside.invoke(null, error, own);
         } catch (ReflectiveOperationException broken) {
             Runtime.getRuntime().halt(125);
         }

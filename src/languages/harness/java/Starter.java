@@ -6,7 +6,7 @@ import java.util.Arrays;
 
 /** Starts a whole program in a thread that may recurse deeply; a flag for that would give every thread as much. */
 public final class Starter {
-    private static final long STACK_BYTES = 256L << 20;
+    private static final long STACK_BYTES = 128L << 20;
 
     private Starter() {}
 

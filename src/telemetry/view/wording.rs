@@ -1,45 +1,64 @@
-//! One line for each kind of span: who, what about, what came of it, how long.
+//! One line for each kind of span: who, what about, what came of it.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::{attributes as name, execution::RUN_TESTS, reading::ReadSpan};
+use super::{
+    page::{Line, Tone},
+    span::{ReadSpan, SpanKey},
+};
+use crate::telemetry::attributes as name;
 
 /// How many candidates a line names.
 const NAMES_SHOWN: usize = 8;
 
-/// How a line is coloured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tone {
-    /// As it is.
-    Plain,
-    /// Structure: rounds.
-    Strong,
-    /// What holds the rest together: handoffs, times.
-    Faint,
-    /// All tests passed.
-    Good,
-    /// Something of ours failed.
-    Bad,
+/// Names the span that a link leads to; `None` where it is not in the file.
+pub type Naming<'a> = &'a dyn Fn(&SpanKey) -> Option<String>;
+
+/// What a link to this span calls it: the number of its turn, else its name.
+pub fn link_name(span: &ReadSpan) -> String {
+    span.count(name::SEQ).map_or_else(|| span.name.clone(), |seq| format!("#{seq}"))
 }
 
-/// The parts of a line, each with its tone.
-pub type Line = Vec<(Tone, String)>;
+/// The line of a span, without its offset and length.
+pub fn line(span: &ReadSpan, naming: Naming<'_>) -> Line {
+    let mut parts = said_and_done(span);
+    parts.extend(span.count(name::CPU_MS).map(|cpu| (Tone::Faint, format!("{cpu} ms CPU"))));
+    parts.extend(links(span, naming).map(|words| (Tone::Faint, words)));
+    parts.extend(ending(span));
+    parts
+}
 
-/// The line of a span.
-pub fn line(span: &ReadSpan) -> Line {
+/// What is the same whenever the same is done: no times, no links.
+pub fn timeless(span: &ReadSpan) -> Line {
+    let mut parts = said_and_done(span);
+    parts.extend(ending(span));
+    parts
+}
+
+fn said_and_done(span: &ReadSpan) -> Line {
     let operation = span.text(name::OPERATION).unwrap_or_default();
-    let mut parts = match operation {
+    let mut parts = Vec::new();
+    if span.is_turn() {
+        parts.extend(span.count(name::SEQ).map(|seq| (Tone::Faint, format!("#{seq}"))));
+    }
+    parts.extend(match operation {
         "chat" => chat(span),
-        "execute_tool" if span.text(name::TOOL) == Some(RUN_TESTS) => execution(span),
+        "execute_tool" if span.is_execution() => execution(span),
         "execute_tool" if span.text(name::PEER_SERVICE).is_some() => post(span),
         "execute_tool" => vec![(Tone::Plain, span.text(name::TOOL).unwrap_or(&span.name).to_owned())],
         "invoke_agent" => agent(span),
-        _ if span.name == "handoff" => handoff(span),
-        _ if span.name == "round" => round(span),
+        _ if span.name == name::HANDOFF_SPAN => handoff(span),
+        _ if span.is_round() => round(span),
         _ => vec![(Tone::Plain, span.name.clone())],
-    };
-    if span.count(name::ATTEMPT).is_some_and(|attempt| attempt > 0) && operation != "chat" {
-        parts.push((Tone::Faint, "second attempt".to_owned()));
+    });
+    parts
+}
+
+/// What was unusual about how it went.
+fn ending(span: &ReadSpan) -> Line {
+    let mut parts = Vec::new();
+    if let Some(attempt) = span.count(name::ATTEMPT).filter(|attempt| *attempt > 0 && span.is_turn()) {
+        parts.push((Tone::Faint, format!("attempt {}", attempt + 1)));
     }
     if let Some(word) = span.text(name::ENDED_BY).or_else(|| span.text(name::REFUSED)) {
         parts.push((Tone::Faint, format!("ended by {word}")));
@@ -49,10 +68,21 @@ pub fn line(span: &ReadSpan) -> Line {
         let words = if message.is_empty() { String::new() } else { format!(": {message}") };
         parts.push((Tone::Bad, format!("failed, {kind}{words}")));
     }
-    if span.name != "handoff" {
-        parts.push((Tone::Faint, duration(span.end.saturating_sub(span.start))));
-    }
     parts
+}
+
+/// Where the links of a span lead.
+fn links(span: &ReadSpan, naming: Naming<'_>) -> Option<String> {
+    // A handoff's own link says once more what its line says.
+    let links = || span.links.iter().filter(|_| span.name != name::HANDOFF_SPAN);
+    let target = |to: &SpanKey| naming(to).unwrap_or_else(|| format!("{} (not here)", to.span_hex()));
+    let gathered: Vec<String> = links().filter(|link| link.why == "fan_in").map(|link| target(&link.to)).collect();
+    let others = links().filter(|link| link.why != "fan_in");
+    let others: Vec<String> = others.map(|link| format!("{} {}", link.why, target(&link.to))).collect();
+    let gathered = (!gathered.is_empty()).then(|| format!("also from {}", few(&gathered)));
+    let others = (!others.is_empty()).then(|| format!("linked: {}", few(&others)));
+    let words: Vec<String> = gathered.into_iter().chain(others).collect();
+    (!words.is_empty()).then(|| words.join("; "))
 }
 
 fn chat(span: &ReadSpan) -> Line {
@@ -87,7 +117,10 @@ fn execution(span: &ReadSpan) -> Line {
         let tone = if verdict == "passed" { Tone::Good } else { Tone::Plain };
         parts.push((tone, result(span, verdict)));
     }
-    parts.extend(span.count(name::CPU_MS).map(|cpu| (Tone::Faint, format!("{cpu} ms CPU"))));
+    parts.extend(span.text(name::DUPLICATE_OF).map(|twin| (Tone::Faint, format!("the same program as {twin}"))));
+    parts.extend(span.flag(name::NEAR_LIMIT).filter(|near| *near).map(|_| (Tone::Faint, "near a limit".to_owned())));
+    let suspicious = span.count(name::SUSPICIOUS_CALLS);
+    parts.extend(suspicious.map(|calls| (Tone::Bad, plural(calls, "suspicious call"))));
     parts
 }
 
@@ -108,20 +141,16 @@ fn candidate(span: &ReadSpan) -> String {
 }
 
 fn agent(span: &ReadSpan) -> Line {
-    let events = |wanted: &'static str| span.events.iter().filter(move |(event, _)| event == wanted);
-    let word = |key: &'static str| move |of: &serde_json::Map<String, Value>| Some(of.get(key)?.as_str()?.to_owned());
-    let named = |wanted, keep: &dyn Fn(&serde_json::Map<String, Value>) -> bool| {
-        let of = events(wanted).map(|(_, of)| of).filter(|of| keep(of)).filter_map(word(name::CANDIDATE));
-        few(&of.collect::<Vec<String>>())
+    let named = |wanted, keep: &dyn Fn(&Map<String, Value>) -> bool| {
+        let of = span.events_named(wanted).filter(|of| keep(of));
+        few(&of.filter_map(|of| Some(of.get(name::CANDIDATE)?.as_str()?.to_owned())).collect::<Vec<String>>())
     };
-    let ranked = |ranking: &'static str| {
-        named(name::RANKED_EVENT, &move |of| word(name::RANKING)(of).is_some_and(|word| word == ranking))
-    };
+    let ranked = |word: &str| named(name::RANKED_EVENT, &|of| of.get(name::RANKING).is_some_and(|said| said == word));
     let written = named(name::WRITTEN_EVENT, &|_| true);
     let parent = span.text(name::PARENT).map(|parent| format!(" from {parent}")).unwrap_or_default();
     let said = if !written.is_empty() {
         format!("{} writes {written}{parent}", span.service)
-    } else if events(name::RANKED_EVENT).next().is_some() {
+    } else if span.events_named(name::RANKED_EVENT).next().is_some() {
         let (kept, dropped) = (ranked("kept"), ranked("dropped"));
         let dropped = if dropped.is_empty() { String::new() } else { format!(", drops {dropped}") };
         format!("{} keeps {kept}{dropped}", span.service)
@@ -132,6 +161,7 @@ fn agent(span: &ReadSpan) -> Line {
     };
     let mut parts = vec![(Tone::Plain, said)];
     parts.extend(rewards(span).map(|rewards| (Tone::Plain, rewards)));
+    parts.extend(span.text(name::INTERVENTION).map(|word| (Tone::Bad, format!("intervention: {word}"))));
     if let Some(missing) = span.attributes.get(name::MISSING).and_then(Value::as_array) {
         let missing: Vec<&str> = missing.iter().filter_map(Value::as_str).collect();
         parts.push((Tone::Bad, format!("without {}", missing.join(", "))));
@@ -142,18 +172,13 @@ fn agent(span: &ReadSpan) -> Line {
 /// What a critic said of the programs that its turn is about.
 fn rewards(span: &ReadSpan) -> Option<String> {
     let source = span.text(name::REWARD_SOURCE)?;
-    let evaluations: Vec<_> = span.events.iter().filter(|(event, _)| event == name::EVALUATION).collect();
-    let reward = |of: &serde_json::Map<String, Value>| {
-        let reward = of.get(name::EVALUATION_SCORE).and_then(Value::as_f64);
-        reward.map_or_else(|| "unscored".to_owned(), |reward| format!("reward {reward}"))
-    };
-    if let [(_, of)] = evaluations[..] {
-        return Some(format!("{} ({source})", reward(of)));
+    let words = |reward: Option<f64>| reward.map_or_else(|| "unscored".to_owned(), |reward| format!("reward {reward}"));
+    let all = span.rewards();
+    if let [(_, reward)] = all[..] {
+        return Some(format!("{} ({source})", words(reward)));
     }
-    let candidate =
-        |of: &serde_json::Map<String, Value>| of.get(name::CANDIDATE).and_then(Value::as_str).map(str::to_owned);
-    let each = evaluations.iter().filter_map(|(_, of)| Some(format!("{} {}", candidate(of)?, reward(of))));
-    Some(format!("{} ({source})", few(&each.collect::<Vec<String>>())))
+    let each: Vec<String> = all.iter().map(|(candidate, reward)| format!("{candidate} {}", words(*reward))).collect();
+    Some(format!("{} ({source})", few(&each)))
 }
 
 fn handoff(span: &ReadSpan) -> Line {
@@ -162,6 +187,7 @@ fn handoff(span: &ReadSpan) -> Line {
     vec![(Tone::Faint, format!("{from} hands on: {kind}"))]
 }
 
+/// What a round was.
 fn round(span: &ReadSpan) -> Line {
     let generation = span.count(name::GENERATION).map_or_else(|| "?".to_owned(), |number| number.to_string());
     let mut parts = vec![(Tone::Strong, format!("round {generation}"))];
@@ -171,7 +197,7 @@ fn round(span: &ReadSpan) -> Line {
 }
 
 /// The first names of a list, and how many more there are.
-fn few(names: &[String]) -> String {
+pub fn few(names: &[String]) -> String {
     let more = names.len().saturating_sub(NAMES_SHOWN);
     let shown = names[..names.len() - more].join(", ");
     if more == 0 { shown } else { format!("{shown} and {more} more") }
@@ -180,14 +206,4 @@ fn few(names: &[String]) -> String {
 /// `1 program`, `2 programs`.
 pub fn plural(count: u64, word: &str) -> String {
     format!("{count} {word}{}", if count == 1 { "" } else { "s" })
-}
-
-/// A span of time as people read it.
-pub fn duration(ns: u64) -> String {
-    match ns {
-        0..1_000_000 => format!("{} µs", ns / 1_000),
-        1_000_000..1_000_000_000 => format!("{} ms", ns / 1_000_000),
-        1_000_000_000..60_000_000_000 => format!("{:.1} s", ns as f64 / 1e9),
-        _ => format!("{} min {} s", ns / 60_000_000_000, ns / 1_000_000_000 % 60),
-    }
 }

@@ -1,0 +1,11 @@
+//! A real Jaeger, asked through its API: that a conversation reads there as it was held, and that no span is missing.
+
+mod api;
+mod arriving;
+mod binary;
+mod gate;
+mod play;
+mod reading;
+mod secrets;
+mod server;
+mod stumbling;
