@@ -18,7 +18,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Run a cast of roles on tasks and trace every conversation.
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     /// Run programs that exist against visible and hidden tests.
     Judge(JudgeArgs),
     /// Check, draw and compare arrangements.
