@@ -43,7 +43,7 @@ pub(super) async fn ask(
     turn.note("instruction", NoteValue::Text(word.to_owned()));
     let Some(model) = model else { return Ok(None) };
     let subject = Subject { plan: message.plan.clone(), ..Subject::of(turn.task().clone(), None) };
-    match model.ask(Ask { purpose, prompt, subject, feedback: &ExecutionFeedback::default(), choices: 1 }).await {
+    match model.ask(Ask { purpose, prompt, subject, feedback: &ExecutionFeedback::default(), choices: &[0] }).await {
         Ok(reply) => Ok(reply.choices.into_iter().next().map(|choice| choice.text)),
         Err(Fault::Model(ModelError::Budget | ModelError::NothingToSay(_))) => Ok(None),
         Err(fault) => Err(fault),

@@ -113,8 +113,8 @@ async fn ask_model(
     wanted: usize,
 ) -> Result<Vec<String>, Fault> {
     let mut texts = Vec::new();
-    while texts.len() < wanted {
-        let choices = u32::try_from(wanted - texts.len()).unwrap_or(u32::MAX);
+    let numbers: Vec<u32> = (0..u32::try_from(wanted).unwrap_or(u32::MAX)).collect();
+    while let Some(choices) = numbers.get(texts.len()..).filter(|choices| !choices.is_empty()) {
         let ask = Ask { purpose: Purpose::Diagnose, prompt: "diagnose", subject: subject.clone(), feedback, choices };
         match model.ask(ask).await {
             Ok(reply) if reply.choices.is_empty() => break,

@@ -114,13 +114,15 @@ type Written = (Option<Arc<Program>>, Option<String>);
 /// Asks until `wanted` replies are there; a reply without a program is asked for once more.
 async fn write(work: &Work<'_>, wanted: usize, turn: &Turn) -> Result<Vec<Written>, Fault> {
     note_examples(work, turn)?;
-    let mut written = gather_replies(work, wanted, turn, Vec::new()).await?;
-    let without = written.iter().filter(|(program, _)| program.is_none()).count();
-    if without > 0 {
+    let all: Vec<u32> = (0..u32::try_from(wanted).unwrap_or(u32::MAX)).collect();
+    let mut written = gather_replies(work, &all, turn, Vec::new()).await?;
+    let without: Vec<u32> =
+        (0..).zip(&written).filter(|(_, (program, _))| program.is_none()).map(|(number, _)| number).collect();
+    if !without.is_empty() {
         written.retain(|(program, _)| program.is_some());
-        written = gather_replies(work, without, turn, written).await?;
+        written = gather_replies(work, &without, turn, written).await?;
         // What neither request gave stays a reply without a program, and is spent.
-        let missing = wanted.saturating_sub(written.len()).min(without);
+        let missing = wanted.saturating_sub(written.len()).min(without.len());
         written.extend(std::iter::repeat_n((None, None), missing));
         written.sort_by_key(|(program, _)| program.is_none());
     }
@@ -138,17 +140,17 @@ fn note_examples(work: &Work<'_>, turn: &Turn) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Adds replies to `written` until `more` have been added, the model has nothing more to say or the budget ends.
+/// Adds replies to `written` until there is one for each of the choices `numbers`, the model has nothing more to say or the
+/// budget ends.
 async fn gather_replies(
     work: &Work<'_>,
-    more: usize,
+    numbers: &[u32],
     turn: &Turn,
     mut written: Vec<Written>,
 ) -> Result<Vec<Written>, Fault> {
     let model = turn.model().ok_or_else(|| Fault::Setup(format!("{} has no model", turn.seat().actor)))?;
-    let enough = written.len() + more;
-    while written.len() < enough {
-        let choices = u32::try_from(enough - written.len()).unwrap_or(u32::MAX);
+    let before = written.len();
+    while let Some(choices) = numbers.get(written.len() - before..).filter(|choices| !choices.is_empty()) {
         let Work { purpose, prompt, feedback, .. } = *work;
         let ask = Ask { purpose, prompt, subject: work.subject.clone(), feedback, choices };
         match model.ask(ask).await {

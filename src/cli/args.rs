@@ -18,7 +18,7 @@ pub struct Cli {
 #[derive(Debug, Subcommand)]
 pub enum Verb {
     /// Run a cast of roles on tasks and trace every conversation.
-    Run(RunArgs),
+    Run(Box<RunArgs>),
     /// Run programs that exist against visible and hidden tests.
     Judge(JudgeArgs),
     /// Check, draw and compare arrangements.
@@ -133,6 +133,9 @@ pub struct RunArgs {
     /// Model of every actor that asks one (templates, openai:ID), or of one actor: ACTOR=NAME.
     #[arg(long, value_name = "[ACTOR=]NAME")]
     pub model: Vec<String>,
+    /// How long to wait at the beginning while a model's server loads, as 90s, 15m or 1h [default: 0s].
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    pub wait: Option<f64>,
     /// Seed of drafts, selection and offline programs; drawn and printed when not given.
     #[arg(long)]
     pub seed: Option<u64>,
@@ -181,6 +184,21 @@ pub struct RunArgs {
     /// Print every effective setting with its source, and stop.
     #[arg(long)]
     pub explain: bool,
+}
+
+/// Seconds of a time such as `90s`, `15m` or `1h`.
+fn seconds(text: &str) -> Result<f64, String> {
+    const WEEK_SECS: f64 = 604_800.0;
+    let wrong = || format!("`{text}` is no time; write 90s, 15m or 1h");
+    let (number, unit) = text.split_at_checked(text.len().saturating_sub(1)).ok_or_else(wrong)?;
+    let unit_secs = match unit {
+        "s" => 1.0,
+        "m" => 60.0,
+        "h" => 3_600.0,
+        _ => return Err(wrong()),
+    };
+    let seconds = number.parse::<f64>().map_err(|_| wrong())? * unit_secs;
+    if (0.0..=WEEK_SECS).contains(&seconds) { Ok(seconds) } else { Err(wrong()) }
 }
 
 impl RunArgs {
@@ -265,4 +283,20 @@ pub enum TopologyVerb {
         #[arg(long)]
         json: bool,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::seconds;
+
+    #[test]
+    fn times_have_a_unit() {
+        for (text, expected) in [("90s", Some(90.0)), ("15m", Some(900.0)), ("1.5h", Some(5_400.0)), ("0s", Some(0.0))]
+        {
+            assert_eq!(seconds(text).ok(), expected, "{text}");
+        }
+        for text in ["", "m", "15", "15 m", "-1s", "NaNs", "infs", "1d", "15µ", "9999h"] {
+            assert!(seconds(text).is_err(), "{text}");
+        }
+    }
 }

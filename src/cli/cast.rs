@@ -81,11 +81,12 @@ pub fn refuse_what_is_unset(plan: &Plan) -> Result<(), Failure> {
     if mistakes.is_empty() { Ok(()) } else { Err(Failure::usage(mistakes.join("\n"))) }
 }
 
-/// Connects every model once, and seats it with each actor that asks it. Warnings come beside.
+/// Connects every model once, and seats it with each actor that asks it. Servers that load are waited for, up to `wait_secs`.
+/// Warnings come beside.
 ///
 /// # Errors
 /// A model that cannot be connected, by its name.
-pub async fn models(plan: &Plan) -> Result<(Models, Vec<String>), Failure> {
+pub async fn models(plan: &Plan, wait_secs: f64) -> Result<(Models, Vec<String>), Failure> {
     let mut connected: BTreeMap<String, Arc<dyn ChatModel>> = BTreeMap::new();
     let (mut seated, mut warnings) = (Models::new(), Vec::new());
     for node in &plan.nodes {
@@ -93,7 +94,7 @@ pub async fn models(plan: &Plan) -> Result<(Models, Vec<String>), Failure> {
         let model = match connected.get(name) {
             Some(model) => model.clone(),
             None => {
-                let (model, more) = connect(name).await?;
+                let (model, more) = connect(name, wait_secs).await?;
                 warnings.extend(more);
                 connected.insert(name.clone(), model.clone());
                 model
@@ -104,7 +105,7 @@ pub async fn models(plan: &Plan) -> Result<(Models, Vec<String>), Failure> {
     Ok((seated, warnings))
 }
 
-async fn connect(name: &str) -> Result<(Arc<dyn ChatModel>, Vec<String>), Failure> {
+async fn connect(name: &str, wait_secs: f64) -> Result<(Arc<dyn ChatModel>, Vec<String>), Failure> {
     if name == "templates" {
         return Ok((Arc::new(Templates::new()), Vec::new()));
     }
@@ -112,7 +113,7 @@ async fn connect(name: &str) -> Result<(Arc<dyn ChatModel>, Vec<String>), Failur
         ("openai", id) => OpenAiSettings::from_environment(id.filter(|id| !id.is_empty()), machine::variable),
         _ => load_model(name, None, machine::variable).map_err(Failure::usage)?,
     };
-    let (model, warnings) = OpenAi::connect(settings).await.map_err(|error| {
+    let (model, warnings) = OpenAi::connect(OpenAiSettings { wait_secs, ..settings }).await.map_err(|error| {
         let exit = if matches!(error, ModelError::Refused { .. }) { Exit::Refused } else { Exit::Usage };
         Failure { exit, message: format!("model {name}: {error}") }
     })?;

@@ -46,7 +46,7 @@ fn parse_and_carry_out() -> u8 {
 
 fn carry_out(cli: Cli) -> Result<u8, Failure> {
     Ok(match cli.verb {
-        Verb::Run(args) => on_actors(run::run(args))?.code(),
+        Verb::Run(args) => on_actors(run::run(*args))?.code(),
         Verb::Judge(args) => on_actors(async move { judge::judge(&args).await })?.code(),
         Verb::Topology(TopologyVerb::Check { file, prompts, json }) => {
             topology::check_with(&file, &Overrides::default().with_prompts(prompts.as_deref()), json).say()

@@ -65,7 +65,7 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
     if !doubled.is_empty() {
         return Err(Failure::usage(format!("two tasks have the same id: {}", doubled.join(", "))));
     }
-    let (models, mut warnings) = cast::models(&checked.plan).await?;
+    let (models, mut warnings) = cast::models(&checked.plan, args.wait.unwrap_or(0.0)).await?;
     let prompts = cast::prompts(&checked.plan)?;
     // Before the first child process: from here on an interrupt is answered, not died of.
     let stop = CancellationToken::new();

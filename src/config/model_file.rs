@@ -1,109 +1,33 @@
-use std::{collections::BTreeMap, path::Path};
+use std::{collections::BTreeMap, path::Path, sync::Arc};
 
-use serde::Deserialize;
-use serde_spanned::Spanned;
+use serde_json::{Map, Value};
 use thiserror::Error;
 
 use super::{
-    embedded_file,
+    ConfigPath, Document, Field, Located, MODEL_KEYS, Medium, Mistake, Mistakes, Place, TextSource, did_you_mean,
+    embedded_file, find_key, is_section, listed, names_below, quoted,
     reference::{FileKind, ReferenceError, follow},
 };
-use crate::{
-    domain::Place,
-    llm::{
-        Capabilities, Parameters, STOP_FORM, STOP_REASON, capabilities,
-        http::{VARIABLE_FORM, is_key_variable},
-        may_cut_a_word,
-        openai::{ApiKey, OpenAiSettings, check_base_url},
-    },
+use crate::llm::{
+    Capabilities, capabilities,
+    http::{VARIABLE_FORM, is_key_variable},
+    openai::{Api, ApiKey, OpenAiSettings, PromptTemplate, SystemRole, check_base_url, set_by},
 };
 
 const MODEL: FileKind = FileKind { noun: "model", folder: "models", extension: ".toml" };
 
-/// Fields of a request that `[extra]` may not set, and what does.
-const RESERVED: [(&str, &str); 9] = [
-    ("model", "the key `model`"),
-    ("messages", "the prompt"),
-    ("n", "the role's settings"),
-    ("seed", "the run's seed"),
-    ("stream", "nothing: replies are read whole"),
-    ("temperature", "[parameters]"),
-    ("top_p", "[parameters]"),
-    ("stop", "[parameters]"),
-    ("max_tokens", "`max_output_tokens` in [parameters]"),
-];
+/// The table of fields that are sent as they are.
+const EXTRA: &str = "extra";
 
 /// Why a reference leads to no usable model.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Debug, Error)]
 pub enum ModelFileError {
     /// It leads nowhere.
     #[error(transparent)]
     Reference(#[from] ReferenceError),
     /// The file describes no model; every mistake in it that was found.
-    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
-    Mistakes(Vec<ModelFileMistake>),
-}
-
-/// A mistake in a model file.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{place}: {message}")]
-pub struct ModelFileMistake {
-    /// Where.
-    pub place: Place,
-    /// What.
-    pub message: String,
-}
-
-/// The file as it is written.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawModel {
-    /// `openai`, the only kind so far.
-    kind: Spanned<String>,
-    /// The model id; without it, the only one that the server lists.
-    model: Option<Spanned<String>>,
-    /// Where the interface begins, up to `/v1`.
-    base_url: Spanned<String>,
-    /// The environment variable that holds the key; without it, no key is sent.
-    api_key_env: Option<Spanned<String>>,
-    /// The field that carries the limit of the reply.
-    max_tokens_field: Option<Spanned<String>>,
-    #[serde(default)]
-    limits: RawLimits,
-    #[serde(default)]
-    parameters: RawParameters,
-    /// Fields that are sent as they are.
-    #[serde(default)]
-    extra: BTreeMap<Spanned<String>, toml::Value>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawLimits {
-    /// One request, in seconds.
-    timeout_secs: Option<Spanned<f64>>,
-    /// One call with its retries, in seconds.
-    total_secs: Option<Spanned<f64>>,
-    /// How often a failed request is sent again.
-    max_retries: Option<u32>,
-    /// Wait before the first retry, in seconds.
-    backoff_secs: Option<Spanned<f64>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawParameters {
-    /// Softmax temperature.
-    temperature: Option<Spanned<f64>>,
-    /// Nucleus sampling.
-    top_p: Option<Spanned<f64>>,
-    /// Upper bound of the reply, in tokens.
-    max_output_tokens: Option<Spanned<u32>>,
-    /// Most tokens of a prompt and its reply together.
-    context_tokens: Option<Spanned<u32>>,
-    /// Strings that end the reply.
-    #[serde(default)]
-    stop: Vec<Spanned<String>>,
+    #[error(transparent)]
+    Mistakes(#[from] Mistakes),
 }
 
 /// What the model of this name can do; `None` where the name means no model. Shipped model files count by their name.
@@ -115,121 +39,241 @@ pub fn model_capabilities(name: &str) -> Option<Capabilities> {
 /// The settings of the model that `reference` names: a file that ends in `.toml`, or an embedded one (`local`); see
 /// [`follow`](super::follow).
 ///
-/// `variable` looks up the environment variable that holds the key; the file never holds the key itself. A form that
-/// cannot be read is one mistake; what a readable file says wrong is reported all at once.
+/// `variable` looks up the environment variable that holds the key; the file never holds the key itself. What is wrong
+/// with the file is reported all at once.
 pub fn load_model(
     reference: &str,
     base_dir: Option<&Path>,
     variable: impl Fn(&str) -> Option<String>,
 ) -> Result<OpenAiSettings, ModelFileError> {
     let found = follow(MODEL, reference, base_dir)?;
-    let mistake = |offset: usize, message: String| ModelFileMistake {
-        place: Place::of(&found.name, &found.text, offset),
-        message,
-    };
-    let raw: RawModel = toml::from_str(&found.text).map_err(|error| {
-        let start = error.span().map_or(0, |span| span.start);
-        ModelFileError::Mistakes(vec![mistake(start, error.message().to_owned())])
-    })?;
-    let mut mistakes = Vec::new();
-    let settings = resolve(reference, raw, variable, &mut |offset, message| mistakes.push(mistake(offset, message)));
-    mistakes.sort_by_key(|mistake| (mistake.place.line, mistake.place.column));
-    if mistakes.is_empty() { Ok(settings) } else { Err(ModelFileError::Mistakes(mistakes)) }
+    let medium = Medium::File(ConfigPath::Disk(found.name.clone().into()));
+    let source = Arc::new(TextSource::new(found.name, found.text, medium, 0));
+    let document = Document::parse(&source);
+    let mut file = ModelFile { mistakes: document.mistakes.clone(), ..ModelFile::default() };
+    for field in &document.fields {
+        file.read(field, "");
+    }
+    if document.is_whole() {
+        let url = if file.values.contains_key("base_url_env") { "base_url_env" } else { "base_url" };
+        file.require(&["kind", url], &Place::start_of(&source));
+    }
+    let settings = file.settings(reference, &variable);
+    match Mistakes::collect(file.mistakes) {
+        None => Ok(settings),
+        Some(mistakes) => Err(mistakes.into()),
+    }
 }
 
-fn resolve(
-    name: &str,
-    raw: RawModel,
-    variable: impl Fn(&str) -> Option<String>,
-    complain: &mut dyn FnMut(usize, String),
-) -> OpenAiSettings {
-    if raw.kind.get_ref() != "openai" {
-        let message = format!("no kind `{}`; there is `openai` (every OpenAI-compatible server)", raw.kind.get_ref());
-        complain(raw.kind.span().start, message);
-    }
-    if let Err(message) = check_base_url(raw.base_url.get_ref()) {
-        complain(raw.base_url.span().start, message);
-    }
-    for (text, key) in [(&raw.model, "model"), (&raw.max_tokens_field, "max_tokens_field")] {
-        if let Some(text) = text.as_ref().filter(|text| text.get_ref().trim().is_empty()) {
-            complain(text.span().start, format!("`{key}` is empty; leave it out"));
+/// A model file as written.
+#[derive(Default)]
+struct ModelFile {
+    values: BTreeMap<String, Located<Value>>,
+    /// Keys with a value that cannot be used.
+    broken: Vec<String>,
+    extra: Vec<(Located<String>, Value)>,
+    mistakes: Vec<Mistake>,
+}
+
+impl ModelFile {
+    /// Takes a field of the top level, or of the table `section`.
+    fn read(&mut self, field: &Field, section: &str) {
+        let name = field.key.value.as_str();
+        let path = if section.is_empty() { name.to_owned() } else { format!("{section}.{name}") };
+        let mut result = Ok(());
+        if let Some(key) = find_key(MODEL_KEYS, &path) {
+            let place = field.item.place.clone();
+            result = key.read(&field.item, &path).map(|value| {
+                self.values.insert(path.clone(), Located::new(value, place));
+            });
+        } else if section.is_empty() && name == EXTRA {
+            result = field.item.table(name).map(|fields| fields.iter().for_each(|field| self.read_extra(field)));
+        } else if section.is_empty() && is_section(MODEL_KEYS, name) {
+            result = field.item.table(name).map(|fields| fields.iter().for_each(|field| self.read(field, name)));
+        } else {
+            let mut known = names_below(MODEL_KEYS, section);
+            known.extend(section.is_empty().then_some(EXTRA));
+            let message = format!("{} is no key of a model file{}", quoted(&path), did_you_mean(name, &known));
+            self.complain(&field.key.place, message, Some(&format!("keys: {}", listed(known))));
+        }
+        if let Err(mistake) = result {
+            self.broken.push(path);
+            self.mistakes.push(mistake);
         }
     }
-    let mut settings = OpenAiSettings::new(name, raw.base_url.into_inner());
-    settings.model = raw.model.map(Spanned::into_inner);
-    if let Some(named) = raw.api_key_env {
-        let start = named.span().start;
-        match variable(named.get_ref()).filter(|key| !key.trim().is_empty()) {
-            Some(key) => settings.api_key = ApiKey::new(key.trim()),
+
+    fn read_extra(&mut self, field: &Field) {
+        match field.item.value(&format!("{EXTRA}.{}", field.key.value)) {
+            Ok(value) => self.extra.push((field.key.clone(), value)),
+            Err(mistake) => self.mistakes.push(mistake),
+        }
+    }
+
+    fn require(&mut self, keys: &[&str], start: &Place) {
+        for key in keys {
+            if !self.values.contains_key(*key) && !self.broken.iter().any(|broken| broken == key) {
+                self.complain(
+                    start,
+                    format!("{} is missing", quoted(key)),
+                    find_key(MODEL_KEYS, key).map(|key| key.help),
+                );
+            }
+        }
+    }
+
+    fn complain(&mut self, place: &Place, message: String, hint: Option<&str>) {
+        let mistake = Mistake::at(place, message);
+        self.mistakes.push(match hint {
+            Some(hint) => mistake.hint(hint),
+            None => mistake,
+        });
+    }
+
+    fn text(&self, path: &str) -> Option<String> {
+        self.values.get(path).and_then(|located| located.value.as_str()).map(|text| text.trim().to_owned())
+    }
+
+    fn number(&self, path: &str) -> Option<f64> {
+        self.values.get(path).and_then(|located| located.value.as_f64())
+    }
+
+    fn whole(&self, path: &str) -> Option<u32> {
+        self.values.get(path).and_then(|located| located.value.as_u64()).and_then(|number| number.try_into().ok())
+    }
+
+    /// What the file means. Mistakes are added; where a value is wrong its default stands in.
+    fn settings(&mut self, name: &str, variable: &dyn Fn(&str) -> Option<String>) -> OpenAiSettings {
+        let mut urls = self.base_urls(variable).into_iter();
+        let mut settings = OpenAiSettings::new(name, urls.next().unwrap_or_default());
+        settings.replicas = urls.collect();
+        settings.model = self.text("model");
+        settings.api_key = self.api_key(variable);
+        settings.api = self.api();
+        settings.system = match self.text("system").as_deref() {
+            Some("merge") => SystemRole::Merge,
+            _ => SystemRole::Own,
+        };
+        self.refuse_without("api = \"chat\"", settings.api == Api::Chat, &["system"]);
+        settings.stream = self.values.get("stream").is_some_and(|located| located.value == true);
+        self.refuse_without("stream", settings.stream, &["limits.first_token_secs", "limits.idle_secs"]);
+        let limits = &mut settings;
+        limits.connect_secs = self.number("limits.connect_secs").unwrap_or(limits.connect_secs);
+        limits.first_token_secs = self.number("limits.first_token_secs").unwrap_or(limits.first_token_secs);
+        limits.idle_secs = self.number("limits.idle_secs").unwrap_or(limits.idle_secs);
+        limits.timeout_secs = self.number("limits.timeout_secs").unwrap_or(limits.timeout_secs);
+        limits.total_secs = self.number("limits.total_secs").unwrap_or(limits.total_secs);
+        limits.max_retries = self.whole("limits.max_retries").unwrap_or(limits.max_retries);
+        limits.backoff_secs = self.number("limits.backoff_secs").unwrap_or(limits.backoff_secs);
+        let pace = &mut settings.pace;
+        pace.concurrency = self.whole("limits.concurrency").unwrap_or(pace.concurrency);
+        pace.requests_per_minute = self.whole("limits.requests_per_minute");
+        pace.tokens_per_minute = self.whole("limits.tokens_per_minute").map(u64::from);
+        if let Some(field) = self.text("max_tokens_field") {
+            settings.max_tokens_field = field;
+        }
+        let of_table = self.values.iter().filter_map(|(path, located)| {
+            path.strip_prefix("parameters.").map(|key| (key.to_owned(), located.value.clone()))
+        });
+        let parameters: Map<String, Value> = of_table.collect();
+        // Every value is of the form of its key.
+        settings.parameters = serde_json::from_value(Value::Object(parameters)).unwrap_or_default();
+        if let Some((key, why)) = settings.parameters.contradiction()
+            && let Some(place) = self.values.get(&format!("parameters.{key}")).map(|located| located.place.clone())
+        {
+            self.complain(&place, format!("`{key}` {why}"), None);
+        }
+        for (key, value) in std::mem::take(&mut self.extra) {
+            match set_by(&key.value, &settings) {
+                Some(by) => {
+                    let message = format!("{} cannot stand in [extra]; it is set by {by}", quoted(&key.value));
+                    self.complain(&key.place, message, None);
+                }
+                None => drop(settings.extra.insert(key.value, value)),
+            }
+        }
+        settings
+    }
+
+    fn api(&mut self) -> Api {
+        let is_text = self.text("api").as_deref() == Some("completions");
+        self.refuse_without("api = \"completions\"", is_text, &["prompt_template"]);
+        if !is_text {
+            return Api::Chat;
+        }
+        let written = self.values.get("prompt_template").cloned();
+        let text = written.as_ref().and_then(|located| located.value.as_str()).unwrap_or(PromptTemplate::DEFAULT);
+        match (PromptTemplate::parse(text), &written) {
+            (Ok(template), _) => Api::Completions(template),
+            (Err(message), written) => {
+                if let Some(written) = written {
+                    self.complain(&written.place, format!("`prompt_template`: {message}"), None);
+                }
+                Api::Chat
+            }
+        }
+    }
+
+    /// Keys that have no use without another.
+    fn refuse_without(&mut self, what: &str, is_there: bool, keys: &[&str]) {
+        for key in keys {
+            if let Some(place) = self.values.get(*key).filter(|_| !is_there).map(|located| located.place.clone()) {
+                self.complain(&place, format!("`{key}` has no use without `{what}`"), None);
+            }
+        }
+    }
+
+    /// The servers, each once.
+    fn base_urls(&mut self, variable: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
+        let (written, named) = (self.values.get("base_url").cloned(), self.values.get("base_url_env").cloned());
+        let (all, place) = match (written, named) {
+            (Some(_), Some(named)) => {
+                self.complain(&named.place, "`base_url_env` has no use beside `base_url`".to_owned(), None);
+                return Vec::new();
+            }
+            (None, None) => return Vec::new(),
+            (Some(Located { value: Value::Array(urls), place }), None) => {
+                (urls.iter().filter_map(Value::as_str).map(str::to_owned).collect(), place)
+            }
+            (Some(Located { value, place }), None) => (vec![value.as_str().unwrap_or_default().to_owned()], place),
+            (None, Some(named)) => {
+                let urls = self.variable("base_url_env", &named, variable).unwrap_or_default();
+                let urls = urls.split(',').map(str::trim).filter(|url| !url.is_empty());
+                (urls.map(str::to_owned).collect(), named.place)
+            }
+        };
+        for (index, url) in all.iter().enumerate() {
+            if let Err(message) = check_base_url(url) {
+                self.complain(&place, message, None);
+            }
+            if all.iter().take(index).any(|other| other == url) {
+                self.complain(&place, format!("`base_url` names {} twice", quoted(url)), None);
+            }
+        }
+        all
+    }
+
+    /// The value of the environment variable that a key names; an empty one counts as unset.
+    fn variable(
+        &mut self,
+        key: &str,
+        named: &Located<Value>,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Option<String> {
+        let name = named.value.as_str().unwrap_or_default().trim();
+        let value = variable(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
+        if value.is_none() {
             // Whoever pastes the key in place of its variable's name is told so without it.
-            None if !is_key_variable(named.get_ref()) => {
-                complain(start, format!("`api_key_env` must be {VARIABLE_FORM}, never the key itself"));
-            }
-            None => {
-                let name = named.get_ref();
-                complain(start, format!("`api_key_env` names the environment variable {name}, which is not set"));
-            }
+            let message = match is_key_variable(name) {
+                true => format!("`{key}` names the environment variable {name}, which is not set"),
+                false => format!("`{key}` must be {VARIABLE_FORM}, never the key itself"),
+            };
+            self.complain(&named.place, message, None);
         }
+        value
     }
-    let mut number = |value: Option<Spanned<f64>>, key: &str, most: f64| {
-        let value = value?;
-        if !(0.0..=most).contains(value.get_ref()) {
-            complain(value.span().start, format!("`{key}` is {}; it must be between 0 and {most}", value.get_ref()));
-        }
-        Some(value.into_inner())
-    };
-    const DAY_SECS: f64 = 86_400.0;
-    settings.timeout_secs = number(raw.limits.timeout_secs, "timeout_secs", DAY_SECS).unwrap_or(settings.timeout_secs);
-    settings.total_secs = number(raw.limits.total_secs, "total_secs", DAY_SECS).unwrap_or(settings.total_secs);
-    settings.backoff_secs = number(raw.limits.backoff_secs, "backoff_secs", DAY_SECS).unwrap_or(settings.backoff_secs);
-    settings.parameters = Parameters {
-        temperature: number(raw.parameters.temperature, "temperature", 100.0),
-        top_p: number(raw.parameters.top_p, "top_p", 1.0),
-        max_output_tokens: raw.parameters.max_output_tokens.as_ref().map(|tokens| *tokens.get_ref()),
-        context_tokens: raw.parameters.context_tokens.as_ref().map(|tokens| *tokens.get_ref()),
-        stop: raw.parameters.stop.iter().map(|stop| stop.get_ref().clone()).collect(),
-    };
-    if let Some(tokens) = raw.parameters.max_output_tokens.as_ref().filter(|tokens| *tokens.get_ref() == 0) {
-        complain(tokens.span().start, "`max_output_tokens` is 0; a reply needs at least 1".to_owned());
-    }
-    let longest = settings.parameters.max_output_tokens.unwrap_or(0);
-    if let Some(tokens) = raw.parameters.context_tokens.filter(|tokens| *tokens.get_ref() <= longest) {
-        let message = format!("`context_tokens` is {}; it must be more than `max_output_tokens`", tokens.get_ref());
-        complain(tokens.span().start, message);
-    }
-    for stop in raw.parameters.stop.iter().filter(|stop| may_cut_a_word(stop.get_ref())) {
-        complain(stop.span().start, format!("`stop` must hold {STOP_FORM} ({STOP_REASON})"));
-    }
-    settings.max_retries = raw.limits.max_retries.unwrap_or(settings.max_retries);
-    if let Some(field) = raw.max_tokens_field {
-        settings.max_tokens_field = field.into_inner();
-    }
-    for (key, value) in raw.extra {
-        let (start, key) = (key.span().start, key.into_inner());
-        let reserved = RESERVED.iter().find(|(name, _)| *name == key);
-        match (reserved, json(value)) {
-            (Some((_, by)), _) => complain(start, format!("`{key}` cannot stand in [extra]; it is set by {by}")),
-            (None, None) => complain(start, format!("`{key}` holds a date or a number that JSON does not have")),
-            (None, Some(value)) => {
-                settings.extra.insert(key, value);
-            }
-        }
-    }
-    settings
-}
 
-/// The JSON value of a TOML value; `None` where there is none.
-fn json(value: toml::Value) -> Option<serde_json::Value> {
-    Some(match value {
-        toml::Value::String(text) => text.into(),
-        toml::Value::Integer(number) => number.into(),
-        toml::Value::Float(number) => serde_json::Number::from_f64(number)?.into(),
-        toml::Value::Boolean(flag) => flag.into(),
-        toml::Value::Datetime(_) => return None,
-        toml::Value::Array(items) => items.into_iter().map(json).collect::<Option<Vec<_>>>()?.into(),
-        toml::Value::Table(table) => {
-            let fields = table.into_iter().map(|(key, value)| Some((key, json(value)?)));
-            fields.collect::<Option<serde_json::Map<_, _>>>()?.into()
-        }
-    })
+    fn api_key(&mut self, variable: &dyn Fn(&str) -> Option<String>) -> ApiKey {
+        let Some(named) = self.values.get("api_key_env").cloned() else { return ApiKey::default() };
+        self.variable("api_key_env", &named, variable).map(ApiKey::new).unwrap_or_default()
+    }
 }

@@ -2,6 +2,7 @@ use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
+use super::Parameters;
 use crate::domain::{Example, Judgement, Profile, Program, ProgramHash, Task, Usage};
 
 /// What a call is for. A model says which purposes it answers.
@@ -73,35 +74,6 @@ pub struct ChatMessage {
     /// What is said.
     pub content: String,
 }
-
-/// Sampling parameters. `None` leaves the server's default.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Parameters {
-    /// Softmax temperature.
-    pub temperature: Option<f64>,
-    /// Nucleus sampling.
-    pub top_p: Option<f64>,
-    /// Upper bound of the reply, in tokens.
-    pub max_output_tokens: Option<u32>,
-    /// Strings that end the reply; none by default. See [`may_cut_a_word`].
-    pub stop: Vec<String>,
-    /// Most tokens of a prompt and its reply together; a prompt is shortened to fit. Never sent to a server.
-    #[serde(default)]
-    pub context_tokens: Option<u32>,
-}
-
-/// Whether a stop string could end a reply in the middle of a word: the server cuts wherever the string stands, so `def`
-/// cuts at "default". Only a string that begins and ends with something else than a letter, a digit or `_` cannot.
-pub fn may_cut_a_word(stop: &str) -> bool {
-    let of_word = |c: char| c.is_alphanumeric() || c == '_';
-    stop.chars().next().is_none_or(of_word) || stop.chars().next_back().is_none_or(of_word)
-}
-
-/// What is wanted of a stop string.
-pub const STOP_FORM: &str = "a string that begins and ends with something else than a letter, a digit or `_`";
-/// What stop strings are, and why that is wanted of them.
-pub const STOP_REASON: &str =
-    "strings that end a reply; a server cuts wherever one stands, also inside a word: write \"\\ndef \" for \"def\"";
 
 /// How many tokens a text is taken for where no tokenizer is at hand: one for every 4 bytes, the last begun one included.
 pub fn estimated_tokens(text: &str) -> usize {
@@ -249,6 +221,18 @@ pub struct Choice {
     pub reasoning: Option<String>,
     /// What the model says of the reply, for the trace: the template operator, for example.
     pub note: Option<String>,
+    /// How likely the reply's tokens were, where that was asked for and the server says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logprobs: Option<Logprobs>,
+}
+
+/// The probabilities of a reply's tokens, summed up.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Logprobs {
+    /// Tokens with a probability.
+    pub tokens: u32,
+    /// Sum of their natural logarithms: the logarithm of the reply's own probability.
+    pub sum: f64,
 }
 
 /// One request on the wire.
@@ -258,10 +242,27 @@ pub struct Attempt {
     pub status: Option<u16>,
     /// `timeout`, `connect`, `body`, …, where it failed.
     pub error: Option<String>,
-    /// Since the first attempt of the call began.
+    /// Since the call began.
     pub started_ms: u64,
     /// How long it took.
     pub duration_ms: u64,
+    /// What was said otherwise than asked, since the server was found not to understand it: `one choice`, `no temperature`,
+    /// the other name of a limit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub adapted: Vec<String>,
+    /// Host and port of the server, where several serve the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    /// How long it waited before, since others were under way or the limits of a minute were reached. No part of the above.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub waited_ms: u64,
+    /// How long until the first piece of a streamed reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_token_ms: Option<u64>,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// What came back.

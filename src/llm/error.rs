@@ -36,6 +36,16 @@ pub enum ModelError {
         /// What was sent.
         attempts: Vec<Attempt>,
     },
+    /// The server says that the prompt does not fit into the model's context. No other form of the request mends it.
+    #[error("the prompt is too long for the model: {message}")]
+    PromptTooLong {
+        /// HTTP status.
+        status: Option<u16>,
+        /// What the server said, secrets masked.
+        message: String,
+        /// What was sent.
+        attempts: Vec<Attempt>,
+    },
     /// The prompt does not fit into the model's context, with everything left out of it that may be; nothing was sent.
     #[error(
         "the prompt {prompt} needs about {tokens} tokens and may have {limit}, with everything left out that may be \
@@ -64,9 +74,10 @@ impl ModelError {
     /// The requests that were sent before giving up.
     pub fn attempts(&self) -> &[Attempt] {
         match self {
-            Self::Refused { attempts, .. } | Self::Unavailable { attempts, .. } | Self::BadRequest { attempts, .. } => {
-                attempts
-            }
+            Self::Refused { attempts, .. }
+            | Self::Unavailable { attempts, .. }
+            | Self::BadRequest { attempts, .. }
+            | Self::PromptTooLong { attempts, .. } => attempts,
             Self::ContextLength { .. } | Self::Budget | Self::NothingToSay(_) | Self::Cancelled => &[],
         }
     }
@@ -82,7 +93,7 @@ impl ModelError {
                 attempts.last().and_then(|attempt| attempt.error.clone()).unwrap_or_else(|| "unavailable".to_owned())
             }
             Self::BadRequest { .. } => "bad_request".to_owned(),
-            Self::ContextLength { .. } => "context_length".to_owned(),
+            Self::ContextLength { .. } | Self::PromptTooLong { .. } => "context_length".to_owned(),
             Self::Budget => "budget".to_owned(),
             Self::NothingToSay(_) => "nothing_to_say".to_owned(),
             Self::Cancelled => "cancelled".to_owned(),

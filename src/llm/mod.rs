@@ -7,15 +7,17 @@ mod error;
 pub mod http;
 mod model;
 pub mod openai;
+mod parameters;
 mod reasoning;
 pub mod scripted;
 pub mod templates;
 
 pub use capabilities::{Capabilities, capabilities, names_file};
 pub use chat::{
-    Ancestor, Attempt, ChatMessage, ChatReply, ChatRequest, ChatRole, Choice, Draw, Parameters, PastPrograms, Purpose,
-    Rival, STOP_FORM, STOP_REASON, Sibling, Subject, estimated_tokens, may_cut_a_word,
+    Ancestor, Attempt, ChatMessage, ChatReply, ChatRequest, ChatRole, Choice, Draw, Logprobs, PastPrograms, Purpose,
+    Rival, Sibling, Subject, estimated_tokens,
 };
 pub use error::ModelError;
 pub use model::{ChatModel, ModelInfo};
+pub use parameters::{Parameters, STOP_FORM, STOP_REASON, SeedRule, Temperature, may_cut_a_word};
 pub use reasoning::split_reasoning;

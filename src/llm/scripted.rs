@@ -45,6 +45,7 @@ impl Line {
             finish_reason: "stop".to_owned(),
             reasoning: None,
             note: None,
+            logprobs: None,
         });
         Self::new(Ending::Say(choices.collect()))
     }
@@ -191,7 +192,16 @@ impl ChatModel for Scripted {
                     usage: line.usage,
                     model: self.info.model.clone(),
                     id: None,
-                    attempts: vec![Attempt { status: None, error: None, started_ms: 0, duration_ms: 0 }],
+                    attempts: vec![Attempt {
+                        status: None,
+                        error: None,
+                        started_ms: 0,
+                        duration_ms: 0,
+                        adapted: Vec::new(),
+                        server: None,
+                        waited_ms: 0,
+                        first_token_ms: None,
+                    }],
                 }),
                 Ending::Fail(error) => Err(error),
                 Ending::Panic(message) => panic!("{message}"),

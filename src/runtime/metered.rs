@@ -15,8 +15,9 @@ pub struct Ask<'a> {
     pub subject: Subject,
     /// What the prompt shows of it.
     pub feedback: &'a ExecutionFeedback,
-    /// How many choices.
-    pub choices: u32,
+    /// The choices that are wanted, each by its number among all that are asked for the same: a list of temperatures goes by
+    /// it. A reply holds the first of them, as many as one request can ask for or the server gives.
+    pub choices: &'a [u32],
 }
 
 /// A prompt as it is sent; nothing for a model that reads none.
@@ -69,13 +70,14 @@ impl<'a> Metered<'a> {
         let seat = self.turn.seat();
         let Rendered { messages, source } =
             if self.model.reads_prompt() { self.render(&ask)? } else { Rendered::default() };
-        let ordinal = self.admit(&messages, ask.choices).map_err(Fault::Model)?;
+        let (parameters, choices) = self.sampling(ask.choices);
+        let ordinal = self.admit(&messages, choices, parameters.max_output_tokens).map_err(Fault::Model)?;
         let place = (self.turn.seq(), self.turn.attempt(), ordinal);
         let request = ChatRequest {
             purpose: ask.purpose,
             messages,
-            parameters: seat.parameters.clone(),
-            choices: ask.choices.max(1),
+            parameters,
+            choices,
             seed: self.turn.request_seed(ask.purpose, ordinal),
             draw: Draw { sample: seat.scene.sample, first: self.turn.allowance().draw, ordinal },
             subject: ask.subject,
@@ -108,18 +110,32 @@ impl<'a> Metered<'a> {
         }
     }
 
+    /// The seat's parameters, and the model's own where it says nothing.
+    fn parameters(&self) -> Parameters {
+        let own = &self.turn.seat().parameters;
+        self.model.defaults().map_or_else(|| own.clone(), |defaults| own.or(defaults))
+    }
+
+    /// How to sample the first of these choices, and how many of them one request can ask for: those of one temperature.
+    fn sampling(&self, choices: &[u32]) -> (Parameters, u32) {
+        let mut parameters = self.parameters();
+        let (first, mut count) = (choices.first().copied().unwrap_or(0), choices.len());
+        if let Some(temperature) = &mut parameters.temperature {
+            count = temperature.alike(choices);
+            *temperature = temperature.of(first).into();
+        }
+        (parameters, u32::try_from(count).unwrap_or(u32::MAX).max(1))
+    }
+
     /// How many tokens a prompt may have, so that the longest reply fits behind it.
     fn prompt_tokens(&self) -> usize {
-        let parameters = &self.turn.seat().parameters;
-        let defaults = self.model.defaults();
-        let of_model = |read: fn(&Parameters) -> Option<u32>| read(parameters).or_else(|| defaults.and_then(read));
-        let longest = of_model(|parameters| parameters.max_output_tokens).unwrap_or(0);
-        let context = of_model(|parameters| parameters.context_tokens);
-        context.map_or(usize::MAX, |context| context.saturating_sub(longest) as usize)
+        let Parameters { context_tokens, max_output_tokens, .. } = self.parameters();
+        let longest = max_output_tokens.unwrap_or(0);
+        context_tokens.map_or(usize::MAX, |context| context.saturating_sub(longest) as usize)
     }
 
     /// Checks the allowance; gives the call's ordinal within the turn.
-    fn admit(&self, messages: &[ChatMessage], choices: u32) -> Result<u32, ModelError> {
+    fn admit(&self, messages: &[ChatMessage], choices: u32, longest: Option<u32>) -> Result<u32, ModelError> {
         let allowance = self.turn.allowance();
         let mut log = self.turn.log();
         let made = u32::try_from(log.calls.len()).unwrap_or(u32::MAX);
@@ -127,12 +143,10 @@ impl<'a> Metered<'a> {
             log.refused = Some(BudgetKind::ModelCalls);
             return Err(ModelError::Budget);
         }
-        if let Some(tokens) = allowance.tokens {
-            let longest = self.turn.seat().parameters.max_output_tokens;
-            if log.charged_tokens() + worst_case_tokens(messages, choices, longest) > tokens {
-                log.refused = Some(BudgetKind::Tokens);
-                return Err(ModelError::Budget);
-            }
+        let worst = || worst_case_tokens(messages, choices, longest);
+        if allowance.tokens.is_some_and(|tokens| log.charged_tokens() + worst() > tokens) {
+            log.refused = Some(BudgetKind::Tokens);
+            return Err(ModelError::Budget);
         }
         Ok(made)
     }

@@ -32,8 +32,13 @@ pub const REQUEST_CHOICES: &str = "gen_ai.request.choice.count";
 pub const REQUEST_SEED: &str = "gen_ai.request.seed";
 pub const REQUEST_TEMPERATURE: &str = "gen_ai.request.temperature";
 pub const REQUEST_TOP_P: &str = "gen_ai.request.top_p";
+pub const REQUEST_TOP_K: &str = "gen_ai.request.top_k";
+pub const REQUEST_PRESENCE_PENALTY: &str = "gen_ai.request.presence_penalty";
+pub const REQUEST_FREQUENCY_PENALTY: &str = "gen_ai.request.frequency_penalty";
 pub const REQUEST_MAX_TOKENS: &str = "gen_ai.request.max_tokens";
 pub const REQUEST_STOP: &str = "gen_ai.request.stop_sequences";
+pub const REQUEST_STREAM: &str = "gen_ai.request.stream";
+pub const TIME_TO_FIRST: &str = "gen_ai.response.time_to_first_chunk";
 pub const RESPONSE_ID: &str = "gen_ai.response.id";
 pub const RESPONSE_MODEL: &str = "gen_ai.response.model";
 pub const RESPONSE_FINISH: &str = "gen_ai.response.finish_reasons";
@@ -142,6 +147,11 @@ pub const ORDINAL: &str = "rolecall.ordinal";
 pub const FINISH: &str = "rolecall.finish";
 pub const ATTEMPTS: &str = "rolecall.attempts";
 pub const DURATION_MS: &str = "rolecall.duration_ms";
+/// What a request said otherwise than asked, since its server does not understand it.
+pub const ADAPTED: &str = "rolecall.adapted";
+/// Host and port of the server that a request went to, where several serve the model.
+pub const SERVER: &str = "rolecall.server";
+pub const WAITED_MS: &str = "rolecall.waited_ms";
 /// The event of one request on the wire.
 pub const REQUEST_EVENT: &str = "rolecall.request";
 

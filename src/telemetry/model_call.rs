@@ -1,6 +1,6 @@
 //! One call of a model as a `chat` span.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
 
 use opentelemetry::trace::SpanId;
 
@@ -39,10 +39,13 @@ pub fn project(
         .set(name::CONVERSATION, spoken.head.id.trace_id())
         .set(name::SPAN_KIND, "LLM")
         .set(name::OUTPUT_TYPE, "text")
-        .set(name::REQUEST_SEED, call.seed)
+        .set(name::REQUEST_SEED, parameters.sends_seed().then_some(call.seed))
         .set(name::REQUEST_CHOICES, (call.choices_wanted != 1).then_some(call.choices_wanted))
-        .set(name::REQUEST_TEMPERATURE, parameters.temperature)
+        .set(name::REQUEST_TEMPERATURE, parameters.temperature.as_ref().map(|temperature| temperature.of(0)))
         .set(name::REQUEST_TOP_P, parameters.top_p)
+        .set(name::REQUEST_TOP_K, parameters.top_k)
+        .set(name::REQUEST_PRESENCE_PENALTY, parameters.presence_penalty)
+        .set(name::REQUEST_FREQUENCY_PENALTY, parameters.frequency_penalty)
         .set(name::REQUEST_MAX_TOKENS, parameters.max_output_tokens)
         .set(name::REQUEST_STOP, (!parameters.stop.is_empty()).then(|| parameters.stop.clone()))
         .set(name::USAGE_INPUT, call.usage.input_tokens)
@@ -60,6 +63,10 @@ pub fn project(
         .set(name::PROMPT, call.prompt.as_ref().map(|prompt| prompt.reference.as_str()))
         .set(name::PROMPT_HASH, call.prompt.as_ref().map(|prompt| prompt.hash.as_str()))
         .set(name::ATTEMPTS, call.attempts.len());
+    if let Some(first) = call.attempts.last().and_then(|attempt| attempt.first_token_ms) {
+        draft.set(name::REQUEST_STREAM, true);
+        draft.set(name::TIME_TO_FIRST, Duration::from_millis(first).as_secs_f64());
+    }
     let reasons: Vec<String> = call.choices.iter().map(|choice| choice.finish_reason.clone()).collect();
     if !reasons.is_empty() {
         let distinct: BTreeSet<&str> = reasons.iter().map(String::as_str).collect();
@@ -86,4 +93,7 @@ pub fn request_attributes(request: &Attempt) -> Attributes {
         .with(name::HTTP_STATUS, request.status.map(u32::from))
         .with(name::ERROR_TYPE, request.error.as_deref())
         .with(name::DURATION_MS, request.duration_ms)
+        .with(name::ADAPTED, (!request.adapted.is_empty()).then(|| request.adapted.clone()))
+        .with(name::SERVER, request.server.as_deref())
+        .with(name::WAITED_MS, (request.waited_ms > 0).then_some(request.waited_ms))
 }

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::{
-    config::{Mistake, listed, quoted},
+    config::{Mistake, find_key, listed, quoted},
     domain::TimeoutPolicy,
 };
 
@@ -14,7 +14,7 @@ use super::{BudgetLimits, Feedback, Parents, Search, Stop, draft::Values, member
 
 /// The value of a top-level key, or its default.
 fn effective(values: &Values, path: &str) -> Option<Value> {
-    let default = || schema::find(schema::TOP_KEYS, path).and_then(|key| key.default).map(|default| default());
+    let default = || find_key(schema::TOP_KEYS, path).and_then(|key| key.default).map(|default| default());
     values.get(path).map(|written| written.value.clone()).or_else(default)
 }
 

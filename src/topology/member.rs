@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     agents::{ROLES, role},
-    config::{Located, Mistake, did_you_mean, listed, quoted},
+    config::{Key, Located, Mistake, did_you_mean, listed, parameters::ALL, quoted},
     domain::Slots,
     ids::ActorName,
     llm::{Capabilities, Parameters},
@@ -206,31 +206,17 @@ impl Looking<'_, '_> {
     }
 
     fn parameters(&mut self) -> Parameters {
-        let parameters = self.read_parameters();
-        let (context, longest) = (parameters.context_tokens, parameters.max_output_tokens);
-        if let (Some(context), Some(longest)) = (context, longest)
-            && context <= longest
-            && let Some(written) = self.draft.parameter_of(self.actor, "parameters.context_tokens")
+        let name = |key: &Key| key.path;
+        let written = |name: &'static str| self.draft.parameter_of(self.actor, &format!("parameters.{name}"));
+        let values = ALL.iter().map(name).filter_map(|name| Some((name.to_owned(), written(name)?.value.clone())));
+        // Every value is of the form of its key.
+        let parameters: Parameters = serde_json::from_value(Value::Object(values.collect())).unwrap_or_default();
+        if let Some((key, why)) = parameters.contradiction()
+            && let Some(written) = written(key)
         {
-            let message = format!(
-                "`context_tokens` is {context}: `max_output_tokens` is {longest}, nothing is left for a prompt"
-            );
-            self.mistakes.push(Mistake::at(&written.place, message));
+            self.mistakes.push(Mistake::at(&written.place, format!("`{key}` {why}")));
         }
         parameters
-    }
-
-    fn read_parameters(&self) -> Parameters {
-        let value = |name: &str| self.draft.parameter_of(self.actor, &format!("parameters.{name}")).map(|it| &it.value);
-        let tokens = |name: &str| value(name).and_then(Value::as_u64).and_then(|number| number.try_into().ok());
-        let stop = value("stop").and_then(Value::as_array);
-        Parameters {
-            temperature: value("temperature").and_then(Value::as_f64),
-            top_p: value("top_p").and_then(Value::as_f64),
-            max_output_tokens: tokens("max_output_tokens"),
-            context_tokens: tokens("context_tokens"),
-            stop: stop.map(|all| all.iter().filter_map(Value::as_str).map(str::to_owned).collect()).unwrap_or_default(),
-        }
     }
 
     /// Its prompts by key, and the references among them that are no paths.

@@ -4,13 +4,10 @@ use serde_json::Value;
 
 use crate::{
     agents::role,
-    config::{Located, Medium, Mistake, Place, TextSource, did_you_mean, listed, quoted},
+    config::{Located, Medium, Mistake, Place, TextSource, did_you_mean, find_key, listed, names_below, quoted},
 };
 
-use super::{
-    draft::Draft,
-    schema::{self, TOP_KEYS},
-};
+use super::{draft::Draft, schema::TOP_KEYS};
 
 /// A value given outside the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -205,7 +202,7 @@ fn set_model_of_one(actor: &Located<String>, model: &Located<String>, draft: &mu
 }
 
 fn apply_budget(pair: &Located<String>, draft: &mut Draft, mistakes: &mut Vec<Mistake>) {
-    let known = schema::names_below(TOP_KEYS, "budget");
+    let known = names_below(TOP_KEYS, "budget");
     let hint = format!("budgets: {}", listed(&known));
     let Some((key, value)) = split_at_equals(pair) else {
         let message = format!("{} is not KEY=VALUE", quoted(&pair.value));
@@ -222,7 +219,7 @@ fn apply_budget(pair: &Located<String>, draft: &mut Draft, mistakes: &mut Vec<Mi
 
 /// Sets a top-level key that takes a number or a word.
 fn set(path: &str, given: &Located<String>, draft: &mut Draft, mistakes: &mut Vec<Mistake>) {
-    let Some(key) = schema::find(TOP_KEYS, path) else { return };
+    let Some(key) = find_key(TOP_KEYS, path) else { return };
     let text = given.value.trim();
     let number = text.parse::<u64>().map(Value::from).or_else(|_| text.parse::<f64>().map(Value::from));
     let value = number.unwrap_or_else(|_| Value::String(text.to_owned()));

@@ -1,17 +1,17 @@
 //! From a document to a [`Sheet`]: every key is known, every value of the right type, or it is a mistake.
 
 use crate::{
-    config::{ConfigPath, Content, Document, Field, Item, Located, Mistake, Place, quoted},
+    config::{
+        ConfigPath, Content, Document, Field, Form, Item, Key, Located, Mistake, Place, find_key, is_section,
+        names_below, quoted,
+    },
     messages::Intervention,
 };
 
 use super::{
     When,
     draft::{ActorDraft, Draft, EdgeDraft, Sheet, Values},
-    schema::{
-        ACTOR_KEYS, ACTOR_TABLES, EDGE_KEYS, Form, INTERVENE, Key, TOP_KEYS, TOP_SHAPES, WHEN, find, is_section,
-        names_below,
-    },
+    schema::{ACTOR_KEYS, ACTOR_TABLES, EDGE_KEYS, INTERVENE, TOP_KEYS, TOP_SHAPES, WHEN},
     unknown::unknown_key,
 };
 
@@ -91,15 +91,12 @@ impl Reader<'_> {
     ) {
         let name = field.key.value.as_str();
         let (path, shown_path) = (joined(prefix, name), joined(shown, name));
-        if let Some(key) = find(keys, &path) {
-            match field.item.value(&shown_path) {
-                Ok(value) if key.form.accepts(&value) => {
-                    values.set(path, &field.key.place, Located::new(value, field.item.place.clone()));
-                }
-                _ => {
+        if let Some(key) = find_key(keys, &path) {
+            match key.read(&field.item, &shown_path) {
+                Ok(value) => values.set(path, &field.key.place, Located::new(value, field.item.place.clone())),
+                Err(mistake) => {
                     values.set_broken(path);
-                    let wrong = culprit(&field.item, key.form);
-                    self.mistakes.push(wrong.must_be(&shown_path, &key.form.words()).hint(key.help));
+                    self.mistakes.push(mistake);
                 }
             }
         } else if prefix.is_empty() && is_section(keys, name) {
@@ -299,20 +296,6 @@ impl Reader<'_> {
                 self.mistakes.push(Mistake::at(&field.key.place, message));
             }
         }
-    }
-}
-
-/// The element of an array of stop strings that is none, else the value itself.
-fn culprit(item: &Item, form: Form) -> &Item {
-    match (&item.content, form) {
-        (Content::Array(items), Form::Stops | Form::Wholes { .. }) => {
-            let alone = |item: &Item| match &item.content {
-                Content::Scalar(value) => form.accepts(&serde_json::Value::Array(vec![value.clone()])),
-                _ => false,
-            };
-            items.iter().find(|item| !alone(item)).unwrap_or(item)
-        }
-        _ => item,
     }
 }
 

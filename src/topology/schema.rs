@@ -3,119 +3,12 @@
 
 use serde_json::{Value, json};
 
-use crate::llm::{STOP_FORM, STOP_REASON, may_cut_a_word};
+use crate::{
+    config::{Form, Key, parameters},
+    llm::STOP_REASON,
+};
 
-/// The type of a key's value.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Form {
-    /// A string that is not empty.
-    Text,
-    /// An array of strings that no server can cut a word with.
-    Stops,
-    /// An array of whole numbers from 1 to `most`.
-    Wholes {
-        /// The largest.
-        most: u64,
-    },
-    /// A whole number from `least` to `most`.
-    Whole {
-        /// The smallest.
-        least: u64,
-        /// The largest.
-        most: u64,
-    },
-    /// A whole number from `least` to `most`, or one word.
-    WholeOr {
-        /// The smallest.
-        least: u64,
-        /// The largest.
-        most: u64,
-        /// The word.
-        word: &'static str,
-    },
-    /// A number from 0 to `most`.
-    Number {
-        /// The largest.
-        most: f64,
-    },
-    /// A number from 0, or one word.
-    NumberOr {
-        /// The word.
-        word: &'static str,
-    },
-    /// One of these words.
-    Choice(&'static [&'static str]),
-    /// `true` or `false`.
-    Flag,
-}
-
-impl Form {
-    /// Whether `value` is of this form.
-    pub fn accepts(self, value: &Value) -> bool {
-        let whole = |least, most| value.as_u64().is_some_and(|number| (least..=most).contains(&number));
-        let number = |most| value.as_f64().is_some_and(|number| (0.0..=most).contains(&number));
-        match self {
-            Self::Text => value.as_str().is_some_and(|text| !text.trim().is_empty()),
-            Self::Stops => value.as_array().is_some_and(|items| items.iter().all(is_stop)),
-            Self::Wholes { most } => value.as_array().is_some_and(|items| {
-                items.iter().all(|item| item.as_u64().is_some_and(|number| (1..=most).contains(&number)))
-            }),
-            Self::Whole { least, most } => whole(least, most),
-            Self::WholeOr { least, most, word } => whole(least, most) || value.as_str() == Some(word),
-            Self::Number { most } => number(most),
-            Self::NumberOr { word } => number(f64::MAX) || value.as_str() == Some(word),
-            Self::Choice(words) => value.as_str().is_some_and(|text| words.contains(&text)),
-            Self::Flag => value.is_boolean(),
-        }
-    }
-
-    /// What is accepted, in words.
-    pub fn words(self) -> String {
-        let whole = |least: u64, most: u64| match most {
-            SMALL => format!("a whole number from {least} to {most}"),
-            _ => format!("a whole number from {least}"),
-        };
-        match self {
-            Self::Text => "a string that is not empty".to_owned(),
-            Self::Stops => format!("an array, each element {STOP_FORM}"),
-            Self::Wholes { .. } => "an array of whole numbers from 1".to_owned(),
-            Self::Whole { least, most } => whole(least, most),
-            Self::WholeOr { least, most, word } => format!("{} or \"{word}\"", whole(least, most)),
-            Self::Number { most } if most == f64::MAX => "a number from 0".to_owned(),
-            Self::Number { most } => format!("a number from 0 to {most}"),
-            Self::NumberOr { word } => format!("a number from 0 or \"{word}\""),
-            Self::Flag => "true or false".to_owned(),
-            Self::Choice(words) => {
-                let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
-                match quoted.split_last() {
-                    Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
-                    _ => quoted.concat(),
-                }
-            }
-        }
-    }
-}
-
-/// Whether an element of an array is a stop string that cannot cut a word.
-pub(super) fn is_stop(item: &Value) -> bool {
-    item.as_str().is_some_and(|stop| !may_cut_a_word(stop))
-}
-
-/// A key that holds one value.
-#[derive(Clone, Copy, Debug)]
-pub struct Key {
-    /// Its path: `budget.programs`; for keys of actors, below `actors.NAME`.
-    pub path: &'static str,
-    /// The type of its value.
-    pub form: Form,
-    /// Its value where nothing says otherwise; `None` where it has none.
-    pub default: Option<fn() -> Value>,
-    /// What it means.
-    pub help: &'static str,
-}
-
-/// Largest value of counters that are held in 32 bits.
-const SMALL: u64 = u32::MAX as u64 - 1;
+const SMALL: u64 = Form::SMALL;
 const LARGE: u64 = i64::MAX as u64;
 /// The word for a limit that is none.
 pub const UNLIMITED: &str = "unlimited";
@@ -127,6 +20,16 @@ const fn key(path: &'static str, form: Form, help: &'static str) -> Key {
 
 const fn with_default(path: &'static str, form: Form, default: fn() -> Value, help: &'static str) -> Key {
     Key { path, form, default: Some(default), help }
+}
+
+/// A sampling parameter, below `[parameters]`.
+const fn parameter(path: &'static str, key: Key) -> Key {
+    Key { path, ..key }
+}
+
+/// The same, of one actor.
+const fn of_actor(path: &'static str, key: Key) -> Key {
+    Key { path, help: "as [parameters], for this actor", ..key }
 }
 
 fn unlimited() -> Value {
@@ -143,15 +46,19 @@ pub const TOP_KEYS: &[Key] = &[
         Form::Text,
         "folder of prompts of your own: NAME/FILE.md in it goes before the shipped NAME/FILE",
     ),
-    key("parameters.temperature", Form::Number { most: f64::MAX }, "softmax temperature; the server's where absent"),
-    key("parameters.top_p", Form::Number { most: 1.0 }, "nucleus sampling; the server's where absent"),
-    key("parameters.max_output_tokens", Form::Whole { least: 1, most: SMALL }, "upper bound of a reply, in tokens"),
+    parameter("parameters.temperature", parameters::TEMPERATURE),
+    parameter("parameters.top_p", parameters::TOP_P),
+    parameter("parameters.top_k", parameters::TOP_K),
+    parameter("parameters.min_p", parameters::MIN_P),
+    parameter("parameters.repetition_penalty", parameters::REPETITION_PENALTY),
+    parameter("parameters.presence_penalty", parameters::PRESENCE_PENALTY),
+    parameter("parameters.frequency_penalty", parameters::FREQUENCY_PENALTY),
+    parameter("parameters.min_output_tokens", parameters::MIN_OUTPUT_TOKENS),
+    parameter("parameters.max_output_tokens", parameters::MAX_OUTPUT_TOKENS),
     with_default("parameters.stop", Form::Stops, || json!([]), STOP_REASON),
-    key(
-        "parameters.context_tokens",
-        Form::Whole { least: 1, most: SMALL },
-        "most tokens of a prompt and its reply together: a prompt is shortened to fit; not sent to the server",
-    ),
+    parameter("parameters.context_tokens", parameters::CONTEXT_TOKENS),
+    parameter("parameters.logprobs", parameters::LOGPROBS),
+    parameter("parameters.seed", parameters::SEED),
     with_default("budget.programs", COUNT, unlimited, "programs written by roles and given to an executor"),
     with_default("budget.model_calls", COUNT, unlimited, "calls of models"),
     with_default(
@@ -267,11 +174,19 @@ pub const ACTOR_KEYS: &[Key] = &[
     ),
     key("examples", Form::Flag, "whether its prompts show the examples; where absent, those of roles that draft do"),
     key("prompt", Form::Text, "its prompt, where its role has one: NAME/FILE as shipped, or a path that ends in .md"),
-    key("parameters.temperature", Form::Number { most: f64::MAX }, "as [parameters], for this actor"),
-    key("parameters.top_p", Form::Number { most: 1.0 }, "as [parameters], for this actor"),
-    key("parameters.max_output_tokens", Form::Whole { least: 1, most: SMALL }, "as [parameters], for this actor"),
+    of_actor("parameters.temperature", parameters::TEMPERATURE),
+    of_actor("parameters.top_p", parameters::TOP_P),
+    of_actor("parameters.top_k", parameters::TOP_K),
+    of_actor("parameters.min_p", parameters::MIN_P),
+    of_actor("parameters.repetition_penalty", parameters::REPETITION_PENALTY),
+    of_actor("parameters.presence_penalty", parameters::PRESENCE_PENALTY),
+    of_actor("parameters.frequency_penalty", parameters::FREQUENCY_PENALTY),
+    of_actor("parameters.min_output_tokens", parameters::MIN_OUTPUT_TOKENS),
+    of_actor("parameters.max_output_tokens", parameters::MAX_OUTPUT_TOKENS),
     key("parameters.stop", Form::Stops, STOP_REASON),
-    key("parameters.context_tokens", Form::Whole { least: 1, most: SMALL }, "as [parameters], for this actor"),
+    of_actor("parameters.context_tokens", parameters::CONTEXT_TOKENS),
+    of_actor("parameters.logprobs", parameters::LOGPROBS),
+    of_actor("parameters.seed", parameters::SEED),
 ];
 
 /// Keys of the top level that shape the arrangement rather than hold one value.
@@ -292,30 +207,4 @@ pub const INTERVENE: Form = Form::Choice(&["drop", "blank", "shuffle", "oracle"]
 /// The paths of all keys that hold one value: of the top level, and of actors below `actors.NAME`.
 pub fn known_keys() -> impl Iterator<Item = &'static str> {
     TOP_KEYS.iter().chain(ACTOR_KEYS).map(|key| key.path)
-}
-
-/// The key of `keys` with this path.
-pub fn find(keys: &'static [Key], path: &str) -> Option<&'static Key> {
-    keys.iter().find(|key| key.path == path)
-}
-
-/// The names directly below `section` (empty for the top): keys and tables, each once.
-pub fn names_below(keys: &'static [Key], section: &str) -> Vec<&'static str> {
-    let mut names: Vec<&str> = Vec::new();
-    for key in keys {
-        let below = match section {
-            "" => Some(key.path),
-            section => key.path.strip_prefix(section).and_then(|rest| rest.strip_prefix('.')),
-        };
-        let Some(name) = below.and_then(|below| below.split('.').next()) else { continue };
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names
-}
-
-/// The names of the tables among `keys`.
-pub fn is_section(keys: &'static [Key], name: &str) -> bool {
-    keys.iter().any(|key| key.path.split_once('.').is_some_and(|(section, _)| section == name))
 }

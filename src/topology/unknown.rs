@@ -2,10 +2,10 @@
 
 use crate::{
     agents::ROLES,
-    config::{Mistake, Place, did_you_mean, listed, quoted},
+    config::{Mistake, Place, did_you_mean, find_key, is_section, listed, quoted},
 };
 
-use super::schema::{ACTOR_KEYS, TOP_KEYS, TOP_SHAPES, find, is_section};
+use super::schema::{ACTOR_KEYS, TOP_KEYS, TOP_SHAPES};
 
 /// What belongs to the run rather than to the arrangement.
 const OPTIONS: &[&str] = &["seed", "samples", "concurrency", "tasks", "task", "benchmark"];
@@ -30,7 +30,7 @@ fn home(name: &str, table: &str) -> Option<String> {
         return option(name).or_else(|| home_in_section(name));
     }
     if let Some(actor) = table.strip_prefix("actors.").filter(|rest| !rest.contains('.')) {
-        if find(ACTOR_KEYS, &format!("parameters.{name}")).is_some() {
+        if find_key(ACTOR_KEYS, &format!("parameters.{name}")).is_some() && option(name).is_none() {
             return Some(format!("it is a parameter: write it in `[actors.{actor}.parameters]`"));
         }
         if ROLES.iter().any(|entry| entry.spec.settings.iter().any(|key| key.name == name)) {
@@ -38,11 +38,11 @@ fn home(name: &str, table: &str) -> Option<String> {
         }
     }
     if let Some(actor) = table.strip_prefix("actors.").and_then(|rest| rest.strip_suffix(".settings"))
-        && find(ACTOR_KEYS, name).is_some()
+        && find_key(ACTOR_KEYS, name).is_some()
     {
         return Some(format!("it is a key of the actor: write it in `[actors.{actor}]`"));
     }
-    if find(TOP_KEYS, name).is_some() || ["extends", "remove_actors", "replace_edges"].contains(&name) {
+    if find_key(TOP_KEYS, name).is_some() || ["extends", "remove_actors", "replace_edges"].contains(&name) {
         return Some("it is a top-level key: move it above the first table".to_owned());
     }
     if is_section(TOP_KEYS, name) {

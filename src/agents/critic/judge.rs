@@ -163,7 +163,7 @@ impl Judge<'_> {
                 prompt: "compare",
                 subject,
                 feedback: &ExecutionFeedback::default(),
-                choices: 1,
+                choices: &[0],
             };
             let reply = match self.model.ask(ask).await {
                 Ok(reply) => reply,

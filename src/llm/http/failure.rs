@@ -61,7 +61,8 @@ impl Failure {
         let said = Said::read(body);
         // A success that is an error inside has its true status there, if anywhere.
         let code = if (200..300).contains(&status) { said.status.unwrap_or(status) } else { status };
-        let is_too_long = said.mentions(&["context_length_exceeded", "exceed_context_size"]);
+        let is_too_long = said.mentions(&["context_length_exceeded", "exceed_context_size"])
+            || (matches!(code, 400 | 413 | 422) && said.speaks_of_context());
         let class = match code {
             _ if is_too_long => Class::BadRequest,
             _ if said.mentions(&["insufficient_quota", "billing_hard_limit"]) => Class::Refused,
@@ -82,6 +83,7 @@ impl Failure {
     pub fn into_error(self, attempts: Vec<Attempt>) -> ModelError {
         let Self { class, status, message, .. } = self;
         match class {
+            Class::BadRequest if self.kind == Self::TOO_LONG => ModelError::PromptTooLong { status, message, attempts },
             Class::Refused => ModelError::Refused { status, message, attempts },
             Class::BadRequest => ModelError::BadRequest { status, message, attempts },
             Class::Retry | Class::Final => ModelError::Unavailable { status, message, attempts },
@@ -124,6 +126,12 @@ impl Said {
             words: [word("code"), word("type")].into_iter().flatten().collect::<Vec<_>>().join(" ").to_lowercase(),
             status: number.and_then(|code| u16::try_from(code).ok()).filter(|code| (400..600).contains(code)),
         }
+    }
+
+    /// Whether the message blames the length of the prompt: servers without a code of their own for it say so in words.
+    fn speaks_of_context(&self) -> bool {
+        let message = self.message.to_lowercase();
+        ["context length", "context window", "context size"].iter().any(|words| message.contains(words))
     }
 
     fn mentions(&self, words: &[&str]) -> bool {
@@ -195,6 +203,10 @@ mod tests {
         ] {
             assert_eq!(Failure::answer(status, body.as_bytes()).class, Class::BadRequest, "{body}");
         }
+        let vllm = br#"{"object":"error","message":"This model's maximum context length is 4 tokens.","code":400}"#;
+        assert_eq!(Failure::answer(400, vllm).kind, Failure::TOO_LONG);
+        assert_eq!(Failure::answer(400, br#"{"error":"unknown field"}"#).kind, "status");
+        assert_eq!(Failure::answer(503, b"no context window yet").class, Class::Retry);
         let inside = Failure::answer(200, br#"{"error":{"code":502,"message":"boom"}}"#);
         assert_eq!((inside.class, inside.status), (Class::Retry, Some(502)));
     }

@@ -8,6 +8,8 @@ use serde_json::Value;
 use url::Url;
 
 use super::{
+    body::Silence,
+    endpoints::{Endpoint, Endpoints},
     failure::{Class, Failure},
     key::ApiKey,
     transport::{Call, Policy},
@@ -17,6 +19,9 @@ use crate::llm::{Attempt, ModelError};
 
 /// Largest answer that is read, in bytes.
 const MAX_ANSWER_BYTES: usize = 1 << 20;
+
+/// Longest time to wait for a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How often a failed request is sent again.
 const MAX_RETRIES: u32 = 4;
@@ -37,6 +42,7 @@ pub struct JsonServerSettings {
 /// A server that takes a JSON object by HTTP POST and answers with one.
 pub struct JsonServer {
     url: Url,
+    http: reqwest::Client,
     authorization: Option<HeaderValue>,
     policy: Arc<Policy>,
 }
@@ -68,16 +74,19 @@ impl JsonServer {
                 Some(header)
             }
         };
+        let http = Policy::client(&url, settings.timeout.min(CONNECT_TIMEOUT))?;
         let policy = Policy {
-            http: Policy::client(&url, settings.timeout)?,
+            endpoints: Arc::new(Endpoints::new(vec![Endpoint { url: url.clone(), http: http.clone() }])),
             api_key: settings.token.clone(),
             timeout: settings.timeout,
+            silence: Silence { first: settings.timeout, between: settings.timeout },
             total: settings.timeout.saturating_mul(MAX_RETRIES + 1),
             max_retries: MAX_RETRIES,
             backoff_secs: settings.backoff_secs,
             max_reply_bytes: MAX_ANSWER_BYTES,
+            pace: None,
         };
-        Ok(Self { url, authorization, policy: Arc::new(policy) })
+        Ok(Self { url, http, authorization, policy: Arc::new(policy) })
     }
 
     /// Host of the server.
@@ -102,7 +111,7 @@ impl JsonServer {
     }
 
     fn request(&self, body: &Value) -> Result<Request, String> {
-        let mut post = self.policy.http.post(self.url.clone()).header(CONTENT_TYPE, "application/json");
+        let mut post = self.http.post(self.url.clone()).header(CONTENT_TYPE, "application/json");
         if let Some(authorization) = &self.authorization {
             post = post.header(AUTHORIZATION, authorization.clone());
         }

@@ -1,5 +1,5 @@
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, OnceLock, PoisonError},
     time::{Duration, SystemTime},
 };
 
@@ -9,25 +9,29 @@ use tokio::time::{Instant, timeout};
 use url::Url;
 
 use super::{
+    body::{Broken, Silence, is_stream, reassembled, streamed, whole},
+    endpoints::{Endpoint, Endpoints},
+    events::Assembly,
     failure::{Class, Failure},
     json::lenient_json,
     key::ApiKey,
+    pace::{Pace, Taken},
     retry::{Backoff, MAX_WAIT, asked_wait},
     url::is_loopback,
 };
 use crate::{domain::shorten, llm::Attempt};
 
-/// Longest time to wait for a connection.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// What every call to one server has in common.
+/// What every call to the servers of one model has in common.
+#[derive(Clone)]
 pub struct Policy {
-    /// The HTTP client: no proxy before this machine, no redirects.
-    pub http: reqwest::Client,
+    /// Where requests go.
+    pub endpoints: Arc<Endpoints>,
     /// For the header, and masked in what servers say.
     pub api_key: ApiKey,
     /// Limit of one request.
     pub timeout: Duration,
+    /// How long an answer that comes in events may be silent.
+    pub silence: Silence,
     /// Limit of the call with retries and waits.
     pub total: Duration,
     /// How often a request is sent again.
@@ -36,13 +40,25 @@ pub struct Policy {
     pub backoff_secs: f64,
     /// Largest answer that is read.
     pub max_reply_bytes: usize,
+    /// Lets requests pass as fast as the server takes them; without one they go at once.
+    pub pace: Option<Arc<Pace>>,
+}
+
+/// What a request costs in tokens.
+#[derive(Clone, Copy)]
+pub struct Cost {
+    /// At most, before it is sent.
+    pub most: u64,
+    /// In truth, as the answer says.
+    pub said: fn(&Value) -> Option<u64>,
 }
 
 impl Policy {
-    /// The HTTP client for a server at `url`.
-    pub fn client(url: &Url, timeout: Duration) -> Result<reqwest::Client, String> {
+    /// The HTTP client for a server at `url`, which must be connected with within `connect`: no proxy before this machine, no
+    /// redirects.
+    pub fn client(url: &Url, connect: Duration) -> Result<reqwest::Client, String> {
         let http = reqwest::Client::builder()
-            .connect_timeout(timeout.min(CONNECT_TIMEOUT))
+            .connect_timeout(connect)
             .redirect(reqwest::redirect::Policy::none())
             .user_agent(concat!("rolecall/", env!("CARGO_PKG_VERSION")));
         let http = if is_loopback(url) { http.no_proxy() } else { http };
@@ -51,13 +67,25 @@ impl Policy {
 }
 
 type Check = dyn Fn(u16, &Value) -> Result<(), Failure> + Send + Sync;
+type NewAssembly = fn() -> Box<dyn Assembly>;
+
+/// An answer as it was read.
+enum Body {
+    Whole(Vec<u8>),
+    Assembled(Value),
+}
 
 /// One call: the requests that are sent for it, until one is answered.
 pub struct Call {
     policy: Arc<Policy>,
     /// Seed of the jitter.
     seed: u64,
+    /// Who asks: it stays with one server.
+    key: u64,
     check: Box<Check>,
+    /// What puts a stream together, where one is asked for.
+    assembly: Option<NewAssembly>,
+    cost: Cost,
     attempts: Mutex<Vec<Attempt>>,
 }
 
@@ -69,7 +97,33 @@ impl Call {
         seed: u64,
         check: impl Fn(u16, &Value) -> Result<(), Failure> + Send + Sync + 'static,
     ) -> Self {
-        Self { policy, seed, check: Box::new(check), attempts: Mutex::new(Vec::new()) }
+        Self {
+            policy,
+            seed,
+            key: 0,
+            check: Box::new(check),
+            assembly: None,
+            cost: Cost { most: 0, said: |_| None },
+            attempts: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// The same by one who stays with one server.
+    #[must_use]
+    pub fn by(self, key: u64) -> Self {
+        Self { key, ..self }
+    }
+
+    /// The same for requests that cost tokens.
+    #[must_use]
+    pub fn costing(self, cost: Cost) -> Self {
+        Self { cost, ..self }
+    }
+
+    /// The same for requests that ask for a stream, which `assembly` puts together.
+    #[must_use]
+    pub fn streaming(self, assembly: NewAssembly) -> Self {
+        Self { assembly: Some(assembly), ..self }
     }
 
     /// What was sent so far.
@@ -85,20 +139,34 @@ impl Call {
     ) -> Result<Value, Failure> {
         let policy = &self.policy;
         let begin = Instant::now();
-        let deadline = begin + policy.total;
+        let mut deadline = begin + policy.total;
         let mut backoff = Backoff::new(policy.backoff_secs, self.seed);
         let mut retries = 0;
         loop {
+            let asked = Instant::now();
+            let slot = match &policy.pace {
+                Some(pace) => Some(pace.enter(self.cost.most).await),
+                None => None,
+            };
             let sent = Instant::now();
+            // Waiting for others is no work of this call.
+            deadline += sent - asked;
             let limit = policy.timeout.min(deadline.saturating_duration_since(sent));
-            let result = match timeout(limit, self.send(build())).await {
+            let first_piece = Arc::new(OnceLock::new());
+            let endpoint = policy.endpoints.pick(self.key);
+            let result = match timeout(limit, self.send(build(), endpoint, (sent, first_piece.clone()))).await {
                 Ok(result) => result,
                 Err(_) => {
                     let message = format!("no complete reply within {:.1} s", limit.as_secs_f64());
                     Err((Failure::transport("timeout", Class::Retry, message), None))
                 }
             };
-            self.record(begin, sent, &result);
+            policy.endpoints.note(endpoint, result.as_ref().err().map(|(failure, _)| failure));
+            self.record(begin, (asked, sent), endpoint, first_piece.get().copied(), &result);
+            if let Some(slot) = slot {
+                let tokens = result.as_ref().ok().and_then(|(_, body)| (self.cost.said)(body));
+                slot.finish(taken(&result), tokens);
+            }
             let failure = match result {
                 Ok((_, body)) => return Ok(body),
                 Err((failure, _)) => failure,
@@ -122,6 +190,8 @@ impl Call {
     async fn send(
         &self,
         request: impl Future<Output = Result<Request, String>>,
+        endpoint: usize,
+        (sent, first_piece): (Instant, Arc<OnceLock<Instant>>),
     ) -> Result<(u16, Value), (Failure, Option<u16>)> {
         let mut request = request
             .await
@@ -129,34 +199,52 @@ impl Call {
         if self.policy.api_key.reveal().is_empty() {
             request.headers_mut().remove(AUTHORIZATION);
         }
-        let mut response = self.policy.http.execute(request).await.map_err(|error| (self.broken(error), None))?;
+        let endpoints = &self.policy.endpoints;
+        endpoints.direct(&mut request, endpoint);
+        let Some(server) = endpoints.get(endpoint) else {
+            return Err((Failure::transport("request", Class::Final, "there is no server to ask"), None));
+        };
+        let response = server.http.execute(request).await.map_err(|error| (self.broken(error), None))?;
         let status = response.status().as_u16();
         let wait = asked_wait(response.headers(), SystemTime::now());
-        let with_status = |failure: Failure| (failure, Some(status));
-        let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(|error| with_status(self.broken(error)))? {
-            let most = self.policy.max_reply_bytes;
-            if body.len() + chunk.len() > most {
-                let message = format!("the reply is longer than {most} bytes");
-                return Err(with_status(Failure::transport("too_long", Class::Final, message)));
+        let most = self.policy.max_reply_bytes;
+        let body = match self.assembly.filter(|_| is_success(status) && is_stream(&response)) {
+            Some(assembly) => {
+                let note = || {
+                    first_piece.get_or_init(Instant::now);
+                };
+                streamed(response, assembly(), (most, self.policy.silence, sent), note).await.map(Body::Assembled)
             }
-            body.extend_from_slice(&chunk);
-        }
-        self.judge(status, &body).map(|value| (status, value)).map_err(|mut failure| {
+            None => whole(response, most).await.map(Body::Whole),
+        };
+        let judged = body
+            .map_err(|broken| match broken {
+                Broken::Connection(error) => self.broken(error),
+                Broken::Answer(failure) => failure,
+            })
+            .and_then(|body| self.judge(status, body));
+        judged.map(|value| (status, value)).map_err(|mut failure| {
             failure.message = self.policy.api_key.mask(&failure.message);
             failure.wait = wait;
-            with_status(failure)
+            (failure, Some(status))
         })
     }
 
     /// What a whole answer is.
-    fn judge(&self, status: u16, body: &[u8]) -> Result<Value, Failure> {
-        if !(200..300).contains(&status) {
-            return Err(Failure::answer(status, body));
-        }
-        let Some(value) = lenient_json(body) else {
-            let start = shorten(String::from_utf8_lossy(body).trim(), 200);
-            return Err(Failure::transport("body", Class::Retry, format!("the reply is not JSON: {start}")));
+    fn judge(&self, status: u16, body: Body) -> Result<Value, Failure> {
+        let value = match body {
+            Body::Assembled(value) => value,
+            Body::Whole(bytes) if !is_success(status) => return Err(Failure::answer(status, &bytes)),
+            Body::Whole(bytes) => match (lenient_json(&bytes), self.assembly) {
+                (Some(value), _) => value,
+                (None, Some(assembly)) if bytes.trim_ascii_start().starts_with(b"data:") => {
+                    reassembled(&bytes, assembly())?
+                }
+                _ => {
+                    let start = shorten(String::from_utf8_lossy(&bytes).trim(), 200);
+                    return Err(Failure::transport("body", Class::Retry, format!("the reply is not JSON: {start}")));
+                }
+            },
         };
         (self.check)(status, &value)?;
         Ok(value)
@@ -186,7 +274,14 @@ impl Call {
         Failure::transport(kind, class, self.policy.api_key.mask(&message))
     }
 
-    fn record(&self, begin: Instant, sent: Instant, result: &Result<(u16, Value), (Failure, Option<u16>)>) {
+    fn record(
+        &self,
+        begin: Instant,
+        (asked, sent): (Instant, Instant),
+        endpoint: usize,
+        first_piece: Option<Instant>,
+        result: &Result<(u16, Value), (Failure, Option<u16>)>,
+    ) {
         let (status, error) = match result {
             Ok((status, _)) => (Some(*status), None),
             Err((failure, status)) => (*status, Some(failure.kind.to_owned())),
@@ -196,9 +291,32 @@ impl Call {
             error,
             started_ms: milliseconds(sent - begin),
             duration_ms: milliseconds(sent.elapsed()),
+            adapted: Vec::new(),
+            waited_ms: milliseconds(sent - asked),
+            server: self
+                .policy
+                .endpoints
+                .get(endpoint)
+                .filter(|_| self.policy.endpoints.are_several())
+                .map(Endpoint::name),
+            first_token_ms: first_piece.map(|at| milliseconds(at - sent)),
         };
         self.attempts.lock().unwrap_or_else(PoisonError::into_inner).push(attempt);
     }
+}
+
+/// What an attempt says of the server's load.
+fn taken(result: &Result<(u16, Value), (Failure, Option<u16>)>) -> Taken {
+    match result {
+        Ok(_) => Taken::Well,
+        Err((Failure { status: Some(429 | 503 | 529), .. }, _)) => Taken::Overloaded,
+        Err((failure, _)) if failure.kind == "timeout" => Taken::Overloaded,
+        Err(_) => Taken::Otherwise,
+    }
+}
+
+fn is_success(status: u16) -> bool {
+    (200..300).contains(&status)
 }
 
 fn milliseconds(duration: Duration) -> u64 {

@@ -1,11 +1,4 @@
-use std::{
-    fmt,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    time::Duration,
-};
+use std::{fmt, sync::Arc, time::Duration};
 
 use async_openai::{
     Client, config::OpenAIConfig, error::OpenAIError, middleware::HttpRequestFactory, traits::RequestOptionsBuilder,
@@ -13,32 +6,40 @@ use async_openai::{
 use futures_util::future::BoxFuture;
 use reqwest::header::HeaderValue;
 use serde_json::Value;
+use tokio::time::{Instant, sleep};
 use tower::service_fn;
+use url::Url;
 
 use super::{
-    reply::{Completion, error_inside, model_ids},
-    request::body,
+    assembly::Chunks,
+    dialect::Dialect,
+    reply::{Completion, error_inside, model_ids, usage},
+    request::{body, most_tokens},
     settings::{OpenAiSettings, check_base_url},
 };
 use crate::{
     domain::shorten,
     llm::{
         Attempt, ChatModel, ChatReply, ChatRequest, ModelError, ModelInfo, Parameters, Purpose,
-        http::{Call, Class, Failure, Policy},
+        http::{Call, Class, Cost, Endpoint, Endpoints, Failure, Pace, Policy, Silence},
     },
 };
 
 /// Largest reply that is read, in bytes.
 const MAX_REPLY_BYTES: usize = 10 << 20;
 
+/// How often a server that loads is asked whether it is done.
+const LOADING_POLL: Duration = Duration::from_millis(500);
+
 /// A model behind an OpenAI-compatible server.
 pub struct OpenAi {
     settings: OpenAiSettings,
     info: ModelInfo,
     config: OpenAIConfig,
+    /// Makes requests; those of the endpoints send them.
+    http: reqwest::Client,
     policy: Arc<Policy>,
-    /// The server refused more than one choice before, so that only one is asked for.
-    one_choice: AtomicBool,
+    dialect: Dialect,
 }
 
 impl OpenAi {
@@ -60,6 +61,11 @@ impl OpenAi {
         };
         let timeout = seconds("timeout_secs", settings.timeout_secs)?;
         let total = seconds("total_secs", settings.total_secs)?;
+        let connect = seconds("connect_secs", settings.connect_secs)?.min(timeout);
+        let silence = Silence {
+            first: seconds("first_token_secs", settings.first_token_secs)?,
+            between: seconds("idle_secs", settings.idle_secs)?,
+        };
         seconds("backoff_secs", settings.backoff_secs)?;
         // Every value is set here: what the library would read from the environment belongs to another server.
         let config = OpenAIConfig::new()
@@ -67,14 +73,24 @@ impl OpenAi {
             .with_api_key(key)
             .with_org_id("")
             .with_project_id("");
+        let wait = seconds("wait_secs", settings.wait_secs)?;
+        let mut urls = vec![url.clone()];
+        for replica in &settings.replicas {
+            urls.push(check_base_url(replica).map_err(wrong)?);
+        }
+        let endpoint = |url: Url| Ok(Endpoint { http: Policy::client(&url, connect)?, url });
+        let endpoints = urls.into_iter().map(endpoint).collect::<Result<Vec<_>, String>>().map_err(wrong)?;
+        let http = Policy::client(&url, connect).map_err(wrong)?;
         let policy = Policy {
-            http: Policy::client(&url, timeout).map_err(wrong)?,
+            endpoints: Arc::new(Endpoints::new(endpoints)),
             api_key: settings.api_key.clone(),
             timeout,
+            silence,
             total,
             max_retries: settings.max_retries,
             backoff_secs: settings.backoff_secs,
             max_reply_bytes: MAX_REPLY_BYTES,
+            pace: Some(Arc::new(Pace::new(settings.pace))),
         };
         let info = ModelInfo {
             name: settings.name.clone(),
@@ -83,7 +99,10 @@ impl OpenAi {
             server_address: url.host_str().map(str::to_owned),
             server_port: url.port_or_known_default(),
         };
-        let mut model = Self { settings, info, config, policy: Arc::new(policy), one_choice: AtomicBool::new(false) };
+        let mut model = Self { settings, info, config, http, policy: Arc::new(policy), dialect: Dialect::default() };
+        if !wait.is_zero() {
+            model.wait_while_loading(wait).await;
+        }
         let mut warnings = Vec::new();
         if model.info.model.is_empty() {
             let (id, warning) = model.find_model().await?;
@@ -91,6 +110,24 @@ impl OpenAi {
             warnings.extend(warning);
         }
         Ok((model, warnings))
+    }
+
+    /// Waits while a server loads: while it answers 503 or nobody listens, and no longer than `wait`.
+    async fn wait_while_loading(&self, wait: Duration) {
+        let until = Instant::now() + wait;
+        let once = Arc::new(Policy { max_retries: 0, ..(*self.policy).clone() });
+        loop {
+            let call = Arc::new(Call::new(once.clone(), 0, |_, _| Ok(())));
+            let listed: Result<Value, OpenAIError> = self.client(&call).models().list_byot().await;
+            let is_loading = listed.is_err_and(|error| {
+                let failure = self.failure(error);
+                failure.status == Some(503) || matches!(failure.kind, "connect" | "send")
+            });
+            if !is_loading || Instant::now() + LOADING_POLL >= until {
+                return;
+            }
+            sleep(LOADING_POLL).await;
+        }
     }
 
     /// The only model that the server lists, else `default` and why.
@@ -125,31 +162,38 @@ impl OpenAi {
                 }
             }
         });
-        Client::build(self.policy.http.clone(), self.config.clone()).with_http_service(service)
+        Client::build(self.http.clone(), self.config.clone()).with_http_service(service)
     }
 
-    /// One call for `choices` choices; its attempts are added to `attempts`.
-    async fn complete(
-        &self,
-        request: &ChatRequest,
-        choices: u32,
-        attempts: &mut Vec<Attempt>,
-    ) -> Result<Completion, Failure> {
-        let call = Arc::new(Call::new(self.policy.clone(), request.seed, |status, value| {
+    /// One call in the server's dialect as far as it is known; its attempts are added to `attempts`.
+    async fn complete(&self, request: &ChatRequest, attempts: &mut Vec<Attempt>) -> Result<Completion, Failure> {
+        let call = Call::new(self.policy.clone(), request.seed, |status, value| {
             error_inside(status, value)?;
             Completion::read(value).map(drop)
-        }));
+        });
+        let call = call.by(asker(request)).costing(Cost {
+            most: most_tokens(&self.settings, request, &self.dialect),
+            said: |reply| {
+                let usage = usage(reply.get("usage")?);
+                Some(usage.input_tokens?.saturating_add(usage.output_tokens?))
+            },
+        });
+        let call = Arc::new(if self.settings.stream { call.streaming(|| Box::<Chunks>::default()) } else { call });
         let client = self.client(&call);
-        let body = body(&self.settings, &self.info.model, request, choices);
-        let mut chat = client.chat();
+        let adapted = self.dialect.changes(request, &self.settings);
+        let body = body(&self.settings, &self.info.model, request, &self.dialect)
+            .map_err(|message| Failure::transport("prompt", Class::BadRequest, message))?;
+        let mut chat = client.chat().path(self.settings.api.path()).map_err(|error| self.failure(error))?;
         if let Some(traceparent) = &request.traceparent {
             chat = chat.header("traceparent", traceparent.as_str()).map_err(|error| self.failure(error))?;
         }
         let result: Result<Value, OpenAIError> = chat.create_byot(body).await;
         let earlier = attempts.last().map_or(0, |attempt| attempt.started_ms + attempt.duration_ms);
-        attempts.extend(
-            call.attempts().into_iter().map(|attempt| Attempt { started_ms: attempt.started_ms + earlier, ..attempt }),
-        );
+        attempts.extend(call.attempts().into_iter().map(|attempt| Attempt {
+            started_ms: attempt.started_ms + earlier,
+            adapted: adapted.clone(),
+            ..attempt
+        }));
         Completion::read(&result.map_err(|error| self.failure(error))?)
     }
 
@@ -165,6 +209,14 @@ impl OpenAi {
             error => Failure::transport("library", Class::Final, self.settings.api_key.mask(&error.to_string())),
         }
     }
+}
+
+/// Who asks: the conversation, by the trace that its calls are in; a call without one is alone.
+fn asker(request: &ChatRequest) -> u64 {
+    let trace = request.traceparent.as_deref().and_then(|parent| parent.split('-').nth(1));
+    // The end of the id: versions of UUIDs stand in the beginning.
+    let digits = trace.and_then(|trace| trace.get(trace.len().checked_sub(16)?..));
+    digits.and_then(|digits| u64::from_str_radix(digits, 16).ok()).unwrap_or(request.seed)
 }
 
 impl fmt::Debug for OpenAi {
@@ -189,16 +241,12 @@ impl ChatModel for OpenAi {
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
         Box::pin(async move {
             let mut attempts = Vec::new();
-            let choices = if self.one_choice.load(Ordering::Relaxed) { 1 } else { request.choices.max(1) };
-            let mut result = self.complete(request, choices, &mut attempts).await;
-            // Servers without `n`, or with too few slots for it, refuse the request rather than answer once.
-            let is_refused =
-                |failure: &Failure| failure.kind != Failure::TOO_LONG && matches!(failure.status, Some(400 | 422));
-            if choices > 1 && result.as_ref().err().is_some_and(is_refused) {
-                result = self.complete(request, 1, &mut attempts).await;
-                if result.is_ok() {
-                    self.one_choice.store(true, Ordering::Relaxed);
+            let mut result = self.complete(request, &mut attempts).await;
+            while let Err(failure) = &result {
+                if !self.dialect.learn(failure, request, &self.settings) {
+                    break;
                 }
+                result = self.complete(request, &mut attempts).await;
             }
             match result {
                 Ok(Completion { choices, usage, model, id }) => {

@@ -3,11 +3,16 @@
 //! `async-openai` builds and addresses the requests. Everything between request and reply is ours ([`crate::llm::http`])
 //! and sits below it as its HTTP service. Its own retries never run.
 
+mod assembly;
 mod client;
+mod dialect;
+mod prompt_text;
 mod reply;
 mod request;
 mod settings;
 
 pub use super::http::ApiKey;
 pub use client::OpenAi;
-pub use settings::{OpenAiSettings, check_base_url};
+pub use prompt_text::PromptTemplate;
+pub use request::set_by;
+pub use settings::{Api, OpenAiSettings, SystemRole, check_base_url};

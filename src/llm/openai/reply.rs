@@ -3,7 +3,7 @@ use serde_json::Value;
 use crate::{
     domain::Usage,
     llm::{
-        Choice,
+        Choice, Logprobs,
         http::{Class, Failure},
         split_reasoning,
     },
@@ -82,7 +82,17 @@ fn choice(item: &Value) -> Choice {
         finish_reason: text(item.get("finish_reason")).unwrap_or_else(|| "unknown".to_owned()),
         reasoning: (!reasoning.is_empty()).then(|| reasoning.join("\n")),
         note: None,
+        logprobs: item.get("logprobs").and_then(logprobs),
     }
+}
+
+/// The probabilities of the reply's tokens: `content` with one object a token, or `token_logprobs` with one number. What is
+/// no finite number is not counted; `None` where nothing is.
+fn logprobs(value: &Value) -> Option<Logprobs> {
+    let list = value.get("content").or_else(|| value.get("token_logprobs")).and_then(Value::as_array)?;
+    let numbers = list.iter().filter_map(|token| token.get("logprob").unwrap_or(token).as_f64());
+    let (tokens, sum) = numbers.fold((0_u32, 0.0), |(tokens, sum), number| (tokens.saturating_add(1), sum + number));
+    (tokens > 0).then_some(Logprobs { tokens, sum })
 }
 
 /// The text of a message: a string, or a list of parts with text in them.
@@ -97,7 +107,7 @@ fn content(value: &Value) -> String {
 }
 
 /// Unknown stays unknown: a missing or impossible number is never 0.
-fn usage(value: &Value) -> Usage {
+pub fn usage(value: &Value) -> Usage {
     let tokens = |keys: [&str; 2]| {
         let number = keys.iter().find_map(|key| value.get(key))?;
         number.as_u64().or_else(|| number.as_f64().and_then(whole))

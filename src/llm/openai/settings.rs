@@ -1,10 +1,40 @@
 use serde_json::{Map, Value};
 use url::Url;
 
+use super::PromptTemplate;
 use crate::llm::{
     Parameters,
-    http::{ApiKey, check_url},
+    http::{ApiKey, PaceLimits, check_url},
 };
+
+/// Which call a model is asked with.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Api {
+    /// Chat completions: the messages as they are.
+    Chat,
+    /// Completions: one text, which the template makes of the messages.
+    Completions(PromptTemplate),
+}
+
+impl Api {
+    /// Where requests go, below the base URL.
+    pub(super) fn path(&self) -> &'static str {
+        match self {
+            Self::Chat => "/chat/completions",
+            Self::Completions(_) => "/completions",
+        }
+    }
+}
+
+/// What becomes of standing instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SystemRole {
+    /// A message of their own.
+    Own,
+    /// The beginning of the user's message, and neighbours of one role become one message: some chat templates refuse a system
+    /// role, or two messages of one role in a row.
+    Merge,
+}
 
 /// How to reach one model of one server.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,18 +45,36 @@ pub struct OpenAiSettings {
     pub name: String,
     /// Where the interface begins: `https://api.openai.com/v1`. See [`check_base_url`].
     pub base_url: String,
+    /// Further servers of the same model, with the same key. A conversation stays with one of all of them.
+    pub replicas: Vec<String>,
+    /// How long to wait at the beginning while servers load, in seconds: while they answer 503 or nobody listens.
+    pub wait_secs: f64,
     /// The key; empty for servers that want none.
     pub api_key: ApiKey,
     /// The model id; `None` asks the server for the only one that it has.
     pub model: Option<String>,
+    /// Which call is made.
+    pub api: Api,
+    /// What becomes of standing instructions.
+    pub system: SystemRole,
+    /// Whether replies are asked for piece by piece.
+    pub stream: bool,
+    /// Limit of connecting, in seconds.
+    pub connect_secs: f64,
     /// Limit of one request from connecting to the last byte, in seconds.
     pub timeout_secs: f64,
+    /// Limit of a streamed reply's first piece from sending on, in seconds.
+    pub first_token_secs: f64,
+    /// Limit between two pieces of a streamed reply, in seconds.
+    pub idle_secs: f64,
     /// Limit of one call with all its retries and waits, in seconds.
     pub total_secs: f64,
     /// How often a failed request is sent again.
     pub max_retries: u32,
     /// Wait before the first retry, in seconds; it doubles with each, up to 30 s. A wait that the server names goes before.
     pub backoff_secs: f64,
+    /// How fast the server may be asked, by all conversations together.
+    pub pace: PaceLimits,
     /// The field that carries the limit of the reply: `max_tokens`, or `max_completion_tokens` for newer servers.
     pub max_tokens_field: String,
     /// Sampling parameters where a request has none of its own.
@@ -41,12 +89,21 @@ impl OpenAiSettings {
         Self {
             name: name.into(),
             base_url: base_url.into(),
+            replicas: Vec::new(),
+            wait_secs: 0.0,
             api_key: ApiKey::default(),
             model: None,
+            api: Api::Chat,
+            system: SystemRole::Own,
+            stream: false,
+            connect_secs: 10.0,
             timeout_secs: 300.0,
+            first_token_secs: 300.0,
+            idle_secs: 60.0,
             total_secs: 900.0,
             max_retries: 4,
             backoff_secs: 0.5,
+            pace: PaceLimits { concurrency: 64, requests_per_minute: None, tokens_per_minute: None },
             max_tokens_field: "max_tokens".to_owned(),
             parameters: Parameters::default(),
             extra: Map::new(),
@@ -76,9 +133,11 @@ impl OpenAiSettings {
 pub fn check_base_url(base_url: &str) -> Result<Url, String> {
     let mut url = check_url(base_url).map_err(|reason| format!("`base_url` {reason}"))?;
     let path = url.path().trim_end_matches('/').to_owned();
-    if let Some(start) = path.strip_suffix("/chat/completions") {
-        url.set_path(start);
-        return Err(format!("`base_url` ends before `/chat/completions`; write {url}"));
+    for call in ["/chat/completions", "/completions"] {
+        if let Some(start) = path.strip_suffix(call) {
+            url.set_path(start);
+            return Err(format!("`base_url` ends before `{call}`; write {url}"));
+        }
     }
     if path.is_empty() {
         url.set_path("/v1");

@@ -137,6 +137,7 @@ fn answer(spaces: &Mutex<Spaces>, request: &ChatRequest) -> Result<ChatReply, Mo
             finish_reason: "stop".to_owned(),
             reasoning: None,
             note: Some(mutant.note),
+            logprobs: None,
         })
         .collect();
     let usage = Usage { input_tokens: Some(0), output_tokens: Some(0) };

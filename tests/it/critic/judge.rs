@@ -141,6 +141,7 @@ fn an_unclear_answer_is_asked_for_once_more_and_what_is_cut_off_is_unclear() {
             finish_reason: "length".to_owned(),
             reasoning: None,
             note: None,
+            logprobs: None,
         };
         Line::choices(vec![choice(text)])
     };

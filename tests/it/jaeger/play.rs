@@ -66,7 +66,7 @@ impl Run {
     pub fn hold(&self, mut plan: Plan, model: Arc<dyn ChatModel>, number: u32) -> Vec<ConversationRecord> {
         for node in &mut plan.nodes {
             node.parameters =
-                Parameters { temperature: Some(0.7), max_output_tokens: Some(512), ..Parameters::default() };
+                Parameters { temperature: Some(0.7.into()), max_output_tokens: Some(512), ..Parameters::default() };
         }
         let mut company = company(plan, model, MadeUpSandbox::by_text(), None);
         let tracing = Tracing { traces: self.traces.clone(), open: Mutex::default() };

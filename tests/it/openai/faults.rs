@@ -104,21 +104,33 @@ async fn t05_what_is_refused_for_good_is_sent_once() {
 }
 
 #[tokio::test]
-async fn t14_a_request_at_fault_is_sent_once() {
+async fn a_request_at_fault_is_sent_once() {
+    for (status, body) in [(422, r#"{"detail":[{"msg":"bad"}]}"#), (413, "too large"), (307, "")] {
+        let (result, count) = run(vec![answer(status, "location: http://127.0.0.1:1/\r\n", body)]).await;
+        assert!(matches!(result, Err(ModelError::BadRequest { .. })), "{status} {body}: {result:?}");
+        assert_eq!(count, 1, "{status} {body}");
+    }
+}
+
+#[tokio::test]
+async fn t14_a_prompt_that_is_too_long_is_one_kind_of_error_in_every_dialect() {
     for (status, body) in [
         (400, r#"{"error":{"code":400,"type":"exceed_context_size_error","n_prompt_tokens":9,"n_ctx":4}}"#),
-        (422, r#"{"detail":[{"msg":"bad"}]}"#),
-        (413, "too large"),
+        (400, r#"{"error":{"code":"context_length_exceeded","message":"too long"}}"#),
+        (400, r#"{"object":"error","message":"This model's maximum context length is 4 tokens.","code":400}"#),
         (200, r#"{"error":{"code":"context_length_exceeded","message":"too long"}}"#),
         (
             200,
             r#"{"choices":[{"message":{"content":""},"finish_reason":"length"}],"usage":{"prompt_tokens":9,"completion_tokens":0}}"#,
         ),
-        (307, ""),
     ] {
-        let (result, count) = run(vec![answer(status, "location: http://127.0.0.1:1/\r\n", body)]).await;
-        assert!(matches!(result, Err(ModelError::BadRequest { .. })), "{status} {body}: {result:?}");
-        assert_eq!(count, 1, "{status} {body}");
+        let (result, count) = run(vec![answer(status, "", body)]).await;
+        let error = result.unwrap_err();
+        assert!(
+            matches!(&error, ModelError::PromptTooLong { attempts, .. } if attempts.len() == 1),
+            "{body}: {error:?}"
+        );
+        assert_eq!((error.kind().as_str(), count), ("context_length", 1), "{body}");
     }
 }
 

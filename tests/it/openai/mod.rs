@@ -1,10 +1,15 @@
 //! The client of OpenAI-compatible servers, against a server that answers as badly as servers do.
 
+mod completions;
 mod connecting;
 mod faults;
+mod matrix;
 mod model_files;
+mod pacing;
+mod replicas;
 mod replies;
 pub(crate) mod server;
+mod streams;
 
 use std::sync::Arc;
 
@@ -32,7 +37,7 @@ fn settings(server: &Server) -> OpenAiSettings {
     }
 }
 
-fn request() -> ChatRequest {
+pub(crate) fn request() -> ChatRequest {
     let message = |role, content: &str| ChatMessage { role, content: content.to_owned() };
     ChatRequest {
         purpose: Purpose::Repair,

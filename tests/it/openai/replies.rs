@@ -2,7 +2,10 @@
 
 use rolecall::{
     domain::Usage,
-    llm::{ChatModel, Parameters, openai::OpenAi},
+    llm::{
+        ChatMessage, ChatModel, ChatRole, ModelError, Parameters, SeedRule,
+        openai::{OpenAi, OpenAiSettings, SystemRole, set_by},
+    },
 };
 use serde_json::json;
 
@@ -120,12 +123,12 @@ async fn a38_half_surrogates_and_broken_utf8_do_not_sink_a_reply() {
 async fn a_request_says_what_it_must_and_no_more() {
     let server = Server::start(vec![answer(200, "", GOOD)]).await;
     let mut settings = settings(&server);
-    settings.parameters = Parameters { temperature: Some(0.5), top_p: Some(0.9), ..Parameters::default() };
-    settings.extra = serde_json::from_str(r#"{"top_k": 40, "model": "not this"}"#).unwrap();
+    settings.parameters = Parameters { temperature: Some(0.5.into()), top_p: Some(0.9), ..Parameters::default() };
+    settings.extra = serde_json::from_str(r#"{"guided": 40, "model": "not this"}"#).unwrap();
     let (model, warnings) = OpenAi::connect(settings).await.unwrap();
     let mut request = request();
     request.traceparent = Some("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".to_owned());
-    request.parameters.temperature = Some(0.25);
+    request.parameters.temperature = Some(0.25.into());
     request.parameters.max_output_tokens = Some(100);
     model.chat(&request).await.unwrap();
     assert!(warnings.is_empty());
@@ -133,7 +136,7 @@ async fn a_request_says_what_it_must_and_no_more() {
     assert_eq!(
         seen.body,
         json!({
-            "top_k": 40, "model": "m", "stream": false, "seed": i64::MAX, "temperature": 0.25, "top_p": 0.9, "max_tokens": 100,
+            "guided": 40, "model": "m", "stream": false, "seed": i64::MAX, "temperature": 0.25, "top_p": 0.9, "max_tokens": 100,
             "messages": [{"role": "system", "content": "You repair."}, {"role": "user", "content": "This."}],
         })
     );
@@ -170,4 +173,124 @@ async fn t16_a_server_that_refuses_several_choices_is_asked_for_one() {
     model.chat(&request).await.unwrap();
     let asked: Vec<bool> = server.seen().iter().map(|seen| seen.body.get("n").is_some()).collect();
     assert_eq!(asked, [true, false, false], "it is remembered");
+}
+
+#[tokio::test]
+async fn every_parameter_has_its_field_and_a_seed_may_be_left_out() {
+    let server = Server::start(vec![answer(200, "", GOOD)]).await;
+    let (model, _) = OpenAi::connect(settings(&server)).await.unwrap();
+    let mut request = request();
+    request.parameters = Parameters {
+        temperature: Some(0.5.into()),
+        top_p: Some(0.9),
+        top_k: Some(40),
+        min_p: Some(0.05),
+        repetition_penalty: Some(1.25),
+        presence_penalty: Some(-0.5),
+        frequency_penalty: Some(0.5),
+        min_output_tokens: Some(1),
+        max_output_tokens: Some(100),
+        stop: vec!["<END>".to_owned()],
+        context_tokens: Some(4_096),
+        logprobs: Some(true),
+        seed: Some(SeedRule::None),
+    };
+    model.chat(&request).await.unwrap();
+    let mut seen = server.seen()[0].body.clone();
+    seen.as_object_mut().unwrap().shift_remove("messages");
+    assert_eq!(
+        seen,
+        json!({
+            "model": "m", "stream": false, "temperature": 0.5, "top_p": 0.9, "top_k": 40, "min_p": 0.05,
+            "repetition_penalty": 1.25, "presence_penalty": -0.5, "frequency_penalty": 0.5, "min_tokens": 1,
+            "max_tokens": 100, "stop": ["<END>"], "logprobs": true,
+        })
+    );
+    let settings = OpenAiSettings { max_tokens_field: "max_new".to_owned(), ..settings(&server) };
+    for field in seen.as_object().unwrap().keys().map(String::as_str).chain(["messages", "n", "seed", "max_new"]) {
+        assert!(set_by(field, &settings).is_some(), "`{field}` could be written over by [extra]");
+    }
+    assert_eq!(set_by("guided", &settings), None);
+}
+
+#[tokio::test]
+async fn probabilities_of_tokens_are_summed_up() {
+    for (logprobs, expected) in [
+        (r#"{"content":[{"token":"h","logprob":-0.5},{"token":"i","logprob":-1.5,"bytes":null}]}"#, Some((2, -2.0))),
+        (r#"{"token_logprobs":[null,-0.25],"tokens":["h","i"]}"#, Some((1, -0.25))),
+        (r#"{"content":[{"token":"h","logprob":NaN}]}"#, None),
+        (r#"{"content":null}"#, None),
+        (r#"[1]"#, None),
+        ("null", None),
+    ] {
+        let body = GOOD.replacen(r#""finish_reason""#, &format!(r#""logprobs":{logprobs},"finish_reason""#), 1);
+        let server = Server::start(vec![answer(200, "", body)]).await;
+        let reply = call(settings(&server)).await.unwrap();
+        let logprobs_read = reply.choices[0].logprobs.map(|logprobs| (logprobs.tokens, logprobs.sum));
+        assert_eq!(logprobs_read, expected, "{logprobs}");
+    }
+}
+
+#[tokio::test]
+async fn t16_no_temperature_is_learned_too_and_the_record_says_so() {
+    let refusal = |field: &str| {
+        answer(400, "", format!(r#"{{"error":{{"message":"Unsupported value: '{field}' does not support this."}}}}"#))
+    };
+    let server = Server::start(vec![refusal("max_tokens"), refusal("temperature"), answer(200, "", GOOD)]).await;
+    let (model, _) = OpenAi::connect(settings(&server)).await.unwrap();
+    let mut request = request();
+    request.parameters.max_output_tokens = Some(7);
+    request.parameters.temperature = Some(0.5.into());
+    let reply = model.chat(&request).await.unwrap();
+    let adapted: Vec<usize> = reply.attempts.iter().map(|attempt| attempt.adapted.len()).collect();
+    assert_eq!(adapted, [0, 1, 2], "{:?}", reply.attempts);
+    assert_eq!(reply.attempts[2].adapted, ["max_completion_tokens", "no temperature"]);
+    assert!(server.seen()[2].body.get("temperature").is_none());
+    request.parameters.temperature = None;
+    assert_eq!(model.chat(&request).await.unwrap().attempts[0].adapted, ["max_completion_tokens"]);
+}
+
+#[tokio::test]
+async fn t22_standing_instructions_may_begin_the_users_message() {
+    let server = Server::start(vec![answer(200, "", GOOD)]).await;
+    let merging = OpenAiSettings { system: SystemRole::Merge, ..settings(&server) };
+    let (model, _) = OpenAi::connect(merging).await.unwrap();
+    let mut request = request();
+    let message = |role, content: &str| ChatMessage { role, content: content.to_owned() };
+    request.messages.extend([
+        message(ChatRole::User, "And this."),
+        message(ChatRole::Assistant, "So."),
+        message(ChatRole::System, "Be brief."),
+    ]);
+    model.chat(&request).await.unwrap();
+    assert_eq!(
+        server.seen()[0].body["messages"],
+        json!([
+            {"role": "user", "content": "You repair.\n\nThis.\n\nAnd this."},
+            {"role": "assistant", "content": "So."},
+            {"role": "user", "content": "Be brief."},
+        ])
+    );
+}
+
+#[tokio::test]
+async fn t16_the_newer_name_of_a_limit_is_learned_once() {
+    let refusal = r#"{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model.","type":"invalid_request_error"}}"#;
+    let server = Server::start(vec![answer(400, "", refusal), answer(200, "", GOOD)]).await;
+    let (model, _) = OpenAi::connect(settings(&server)).await.unwrap();
+    let mut request = request();
+    request.parameters.max_output_tokens = Some(7);
+    assert_eq!(model.chat(&request).await.unwrap().attempts.len(), 2);
+    model.chat(&request).await.unwrap();
+    let limit = |field: &str| server.seen().iter().map(|seen| seen.body[field].as_u64()).collect::<Vec<_>>();
+    assert_eq!(limit("max_tokens"), [Some(7), None, None]);
+    assert_eq!(limit("max_completion_tokens"), [None, Some(7), Some(7)]);
+
+    let server = Server::start(vec![answer(400, "", refusal)]).await;
+    let (model, _) = OpenAi::connect(settings(&server)).await.unwrap();
+    assert!(matches!(model.chat(&request).await, Err(ModelError::BadRequest { status: Some(400), .. })));
+    assert_eq!(server.seen().len(), 2, "one adapted request, no more");
+    request.parameters.max_output_tokens = None;
+    assert!(model.chat(&request).await.is_err());
+    assert_eq!(server.seen().len(), 3, "there was nothing to rename");
 }

@@ -1,6 +1,9 @@
 //! A server on this machine that answers each request with the bytes that the test wrote down, breaking HTTP at will.
 
-use std::sync::{Arc, Mutex};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -13,6 +16,18 @@ use tokio::{
 pub enum Answer {
     /// These bytes, then the connection is closed.
     Raw(Vec<u8>),
+    /// These pieces with a wait (by tokio's clock, before each but the first), then the connection stays open where `hold`
+    /// says so.
+    Pieces {
+        /// In order.
+        pieces: Vec<Vec<u8>>,
+        /// Before each but the first.
+        wait: Duration,
+        /// Whether nothing follows for ever.
+        hold: bool,
+    },
+    /// These bytes, then the connection is reset.
+    Reset(Vec<u8>),
     /// Closes the connection without a word.
     Close,
     /// Says nothing, for ever.
@@ -27,6 +42,15 @@ pub fn answer(status: u16, headers: &str, body: impl AsRef<[u8]>) -> Answer {
             .into_bytes();
     bytes.extend_from_slice(body);
     Answer::Raw(bytes)
+}
+
+/// The head of an answer that comes in events until the connection ends.
+pub const STREAM_HEAD: &str = "HTTP/1.1 200 X\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+
+/// An answer in these events, whole at once; each is the text of its lines without the blank one.
+pub fn events(events: &[&str]) -> Answer {
+    let events: String = events.iter().map(|event| format!("{event}\n\n")).collect();
+    Answer::Raw(format!("{STREAM_HEAD}{events}").into_bytes())
 }
 
 /// A request as it arrived.
@@ -48,6 +72,11 @@ pub struct Server {
 
 impl Server {
     pub async fn start(answers: Vec<Answer>) -> Self {
+        Self::answering(move |number| answers.get(number).or(answers.last()).unwrap().clone()).await
+    }
+
+    /// Request `n` gets what `answer` says for it.
+    pub async fn answering(answer: impl Fn(usize) -> Answer + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
         let seen = Arc::new(Mutex::new(Vec::new()));
@@ -62,10 +91,28 @@ impl Server {
                     requests.push(seen);
                     requests.len() - 1
                 };
-                match answers.get(number).or(answers.last()).unwrap() {
+                match answer(number) {
                     Answer::Raw(bytes) => {
-                        stream.write_all(bytes).await.ok();
+                        stream.write_all(&bytes).await.ok();
                         stream.shutdown().await.ok();
+                    }
+                    Answer::Pieces { pieces, wait, hold } => {
+                        tokio::spawn(async move {
+                            for (number, piece) in pieces.iter().enumerate() {
+                                if number > 0 {
+                                    tokio::time::sleep(wait).await;
+                                }
+                                stream.write_all(piece).await.ok();
+                            }
+                            if hold {
+                                stream.read_to_end(&mut Vec::new()).await.ok();
+                            }
+                            stream.shutdown().await.ok();
+                        });
+                    }
+                    Answer::Reset(bytes) => {
+                        stream.write_all(&bytes).await.ok();
+                        stream.set_zero_linger().ok();
                     }
                     Answer::Close => {
                         // Closing with a reset rather than an end of stream.

@@ -241,6 +241,10 @@ pub fn call(turn: &TurnRecord, purpose: Purpose) -> CallRecord {
         error: error.map(str::to_owned),
         started_ms,
         duration_ms: 3,
+        adapted: Vec::new(),
+        server: None,
+        waited_ms: 0,
+        first_token_ms: None,
     };
     CallRecord {
         purpose,
@@ -250,7 +254,7 @@ pub fn call(turn: &TurnRecord, purpose: Purpose) -> CallRecord {
         response_id: Some("chatcmpl-1".to_owned()),
         server_address: Some("llm.example".to_owned()),
         server_port: Some(8000),
-        parameters: Parameters { temperature: Some(0.7), max_output_tokens: Some(512), ..Parameters::default() },
+        parameters: Parameters { temperature: Some(0.7.into()), max_output_tokens: Some(512), ..Parameters::default() },
         choices_wanted: 2,
         seed: 99,
         draw: Draw { sample: 0, first: 0, ordinal: 0 },
@@ -262,6 +266,7 @@ pub fn call(turn: &TurnRecord, purpose: Purpose) -> CallRecord {
             finish_reason: "stop".to_owned(),
             reasoning: Some(said("Hm.")),
             note: None,
+            logprobs: None,
         }],
         usage: Usage { input_tokens: Some(120), output_tokens: Some(40) },
         attempts: vec![request(503, Some("unavailable"), 0), request(200, None, 5)],
