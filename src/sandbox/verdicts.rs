@@ -66,9 +66,18 @@ pub(super) fn of_words(text: &str) -> Verdict {
     let says = |all: &[&str]| all.iter().any(|words| text.contains(words));
     match () {
         () if says(&NO_PROCESS) => Verdict::ProcessLimit,
-        () if says(&NO_MEMORY) => Verdict::Memory,
+        () if says(&NO_MEMORY) || faulted_in_go_collector(text) => Verdict::Memory,
         () => Verdict::Crashed,
     }
+}
+
+/// Go's garbage collector is ended by a fault of its own where the memory for its queues was refused: no program's line is on
+/// the stack that faulted.
+fn faulted_in_go_collector(text: &str) -> bool {
+    let stack =
+        text.split_once("SIGSEGV: segmentation violation\nPC=").and_then(|(_, rest)| rest.split_once("\ngoroutine 0 "));
+    // The rest of that line, the function, its place.
+    stack.and_then(|(_, stack)| stack.lines().nth(2)).is_some_and(|place| place.contains("/runtime/mgc"))
 }
 
 /// An exception that the candidate's process reports: evidence against the candidate only.
@@ -133,5 +142,27 @@ fn signal_name(signal: i32) -> String {
         libc::SIGFPE => "SIGFPE".to_owned(),
         libc::SIGILL => "SIGILL".to_owned(),
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of_words;
+    use crate::domain::Verdict;
+
+    #[test]
+    fn a_fault_of_gos_collector_is_a_lack_of_memory_and_one_of_the_program_is_not() {
+        let fault = |place: &str| {
+            format!(
+                "SIGSEGV: segmentation violation\nPC=0x42e59d m=3 sigcode=1 addr=0x0\n\ngoroutine 0 gp=0x1 m=3 mp=0x2 [idle]:\n\
+                 runtime.(*spanQueue).tryDrain(0x0)\n\t{place}:520 +0x5d\n\ngoroutine 1 gp=0x3 m=nil [runnable]:\n"
+            )
+        };
+        assert_eq!(of_words(&fault("/usr/lib/go/src/runtime/mgcmark_greenteagc.go")), Verdict::Memory);
+        assert_eq!(of_words(&fault("/box/program.go")), Verdict::Crashed);
+        assert_eq!(
+            of_words("panic: runtime error: invalid memory address\n[signal SIGSEGV: segmentation violation]"),
+            Verdict::Crashed
+        );
     }
 }
