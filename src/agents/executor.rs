@@ -80,7 +80,7 @@ impl Receives<Candidate> for Executor {
 /// What the tests said of the same text before, where duplicates are not executed again. The ledger starts no turn on a
 /// duplicate before its twin's has retired, so that this does not depend on timing.
 fn twin(candidate: &Candidate, before: &[Arc<ExecutionReport>], turn: &Turn) -> Option<Arc<ExecutionReport>> {
-    if !turn.seat().scene.skip_duplicates {
+    if !turn.history().tells_duplicates() {
         return None;
     }
     let same = |report: &&Arc<ExecutionReport>| match (&report.candidate.program, &candidate.program) {

@@ -11,7 +11,7 @@ use crate::{
     prompts::Prompt,
     runtime::{Scene, Seat, TurnRecord, Watch},
     sandbox::Sandbox,
-    topology::{Duplicates, Node, Plan},
+    topology::{Node, Plan},
 };
 
 /// Watches conversations: traces and progress are made of what it is told. Called on the actors' thread: be quick.
@@ -101,7 +101,6 @@ impl Company {
         let scene = Arc::new(Scene {
             conversation: head.id,
             task: self.task(problem),
-            skip_duplicates: self.plan.search.duplicates == Duplicates::Skip,
             sample: head.sample,
             seed: head.seed,
             sandbox: self.sandbox.clone(),

@@ -5,7 +5,7 @@ use thiserror::Error;
 use crate::{
     benchmarks::BENCHMARKS,
     domain::{Example, Language, Problem},
-    ids::TaskId,
+    ids::{TaskId, keyed},
 };
 
 /// Why a split cannot give the examples of a run.
@@ -88,18 +88,12 @@ impl ExamplePool {
         if self.count == 0 {
             return Vec::new();
         }
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(&seed.to_le_bytes());
-        hasher.update(&sample.to_le_bytes());
-        for part in ["examples", &problem.task.dataset, &problem.task.id.0] {
-            hasher.update(part.as_bytes());
-            hasher.update(&[0]);
-        }
+        let key = keyed(seed, sample, None, &["examples", &problem.task.dataset, &problem.task.id.0]);
         // Each example draws a number of its own, so that the choice does not depend on the order of the files.
         let mut drawn: Vec<(blake3::Hash, &Entry)> = self
             .fit_for(problem)
             .map(|entry| {
-                let mut own = hasher.clone();
+                let mut own = key.clone();
                 own.update(entry.example.task.0.as_bytes());
                 (own.finalize(), entry)
             })

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     domain::{Example, Language, Task},
-    ids::{ActorName, ConversationId, MessageId},
+    ids::{ActorName, ConversationId, MessageId, keyed, number},
     languages::PYTHON_HASH_SEED,
     messages::{Candidate, Origin, TaskMessage},
     runtime::now_unix_nanos,
@@ -48,7 +48,7 @@ pub async fn hold(
             generated: None,
         }),
         starter: head.starter.clone(),
-        seed: ledger_seed(&head),
+        seed: number(&keyed(head.seed, head.sample, None, &[&head.dataset, &head.task.0])),
         reference: problem.reference.clone(),
         placebos: company.placebos.clone(),
     };
@@ -77,18 +77,6 @@ pub async fn hold(
     company.observer.ended(&head, &end);
     company.journal.close(head.id);
     Ok(ConversationRecord { head: Arc::unwrap_or_clone(head), turns, end })
-}
-
-/// What the ledger's own random choices are keyed by: seed of the run, data set, task and sample.
-fn ledger_seed(head: &ConversationHead) -> u64 {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(&head.seed.to_le_bytes());
-    hasher.update(&head.sample.to_le_bytes());
-    for part in [head.dataset.as_str(), head.task.0.as_str()] {
-        hasher.update(part.as_bytes());
-        hasher.update(&[0]);
-    }
-    hasher.finalize().as_bytes().iter().take(8).fold(0, |seed, byte| (seed << 8) | u64::from(*byte))
 }
 
 async fn sleep(wall: Option<Duration>) {

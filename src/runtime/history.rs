@@ -23,12 +23,13 @@ struct Inner {
     tasks: Vec<Known<Arc<TaskMessage>>>,
     candidates: BTreeMap<MessageId, Known<Arc<Candidate>>>,
     reports: BTreeMap<MessageId, Known<Arc<ExecutionReport>>>,
-    assessments: BTreeMap<MessageId, Vec<Known<Arc<Assessment>>>>,
+    assessments: Vec<Known<Arc<Assessment>>>,
     diagnoses: BTreeMap<MessageId, Vec<Known<Arc<Diagnosis>>>>,
     children: BTreeMap<MessageId, Vec<Known<MessageId>>>,
     texts: BTreeMap<ProgramHash, usize>,
     /// The first candidate of each text, by [`Program::normal_hash`](crate::domain::Program::normal_hash).
-    twins: BTreeMap<ProgramHash, Known<MessageId>>,
+    /// Kept only where duplicates are told.
+    twins: Option<BTreeMap<ProgramHash, Known<MessageId>>>,
 }
 
 /// The append-only log that the ledger writes and snapshots are taken of.
@@ -39,6 +40,11 @@ impl HistoryLog {
     fn inner(&self) -> MutexGuard<'_, Inner> {
         // A panic while the lock is held cannot leave the maps half changed in a way that matters: appends only.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An empty log; where `tells_duplicates`, snapshots know the [twin](History::twin_of) of a candidate.
+    pub fn new(tells_duplicates: bool) -> Self {
+        Self(Mutex::new(Inner { twins: tells_duplicates.then(BTreeMap::new), ..Inner::default() }))
     }
 
     /// Makes the starter known from the very beginning.
@@ -58,10 +64,7 @@ impl HistoryLog {
                 Message::ExecutionReport(report) => {
                     inner.reports.entry(report.candidate.id).or_insert_with(|| (at, report.clone()));
                 }
-                Message::Assessment(assessment) => {
-                    let of = assessment.report.candidate.id;
-                    inner.assessments.entry(of).or_default().push((at, assessment.clone()));
-                }
+                Message::Assessment(assessment) => inner.assessments.push((at, assessment.clone())),
                 Message::Diagnosis(diagnosis) => {
                     let of = diagnosis.report.candidate.id;
                     let heard = altered.get(&diagnosis.id).cloned().unwrap_or_else(|| Some(diagnosis.clone()));
@@ -86,7 +89,9 @@ impl Inner {
         }
         if let Some(program) = &candidate.program {
             self.texts.entry(program.hash()).or_insert(at);
-            self.twins.entry(program.normal_hash()).or_insert((at, candidate.id));
+            if let Some(twins) = &mut self.twins {
+                twins.entry(program.normal_hash()).or_insert((at, candidate.id));
+            }
         }
     }
 }
@@ -128,10 +133,15 @@ impl History {
         self.log.inner().tasks.iter().rev().find_map(|entry| self.known(Some(entry)))
     }
 
-    /// The first candidate of the same text, where `candidate` is not that one itself.
+    /// Whether programs whose text was there before are told from others.
+    pub fn tells_duplicates(&self) -> bool {
+        self.log.inner().twins.is_some()
+    }
+
+    /// The first candidate of the same text, where `candidate` is not that one itself; `None` where duplicates are not told.
     pub fn twin_of(&self, candidate: &Candidate) -> Option<MessageId> {
-        let program = candidate.program.as_ref()?;
-        let first = self.known(self.log.inner().twins.get(&program.normal_hash()))?;
+        let (inner, program) = (self.log.inner(), candidate.program.as_ref()?);
+        let first = self.known(inner.twins.as_ref()?.get(&program.normal_hash()))?;
         (first != candidate.id).then_some(first)
     }
 
@@ -141,19 +151,9 @@ impl History {
         inner.diagnoses.get(&candidate).into_iter().flatten().filter_map(|entry| self.known(Some(entry))).collect()
     }
 
-    /// What critics said of a candidate, in logical order.
-    pub fn assessments_of(&self, candidate: MessageId) -> Vec<Arc<Assessment>> {
-        let inner = self.log.inner();
-        inner.assessments.get(&candidate).into_iter().flatten().filter_map(|entry| self.known(Some(entry))).collect()
-    }
-
     /// Every assessment so far, in logical order.
     pub fn assessments(&self) -> Vec<Arc<Assessment>> {
-        let inner = self.log.inner();
-        let mut all: Vec<_> =
-            inner.assessments.values().flatten().filter_map(|entry| self.known(Some(entry))).collect();
-        all.sort_by_key(|assessment| assessment.id);
-        all
+        self.log.inner().assessments.iter().filter_map(|entry| self.known(Some(entry))).collect()
     }
 
     /// The diagnosis that a repair was written from, as it was delivered; `None` where its writer had none of that program,

@@ -68,9 +68,10 @@ impl<'a> Metered<'a> {
     /// [`Fault::Setup`] where the prompt cannot be rendered, [`Fault::Cancelled`] where the conversation ended meanwhile.
     pub async fn ask(&self, ask: Ask<'_>) -> Result<ChatReply, Fault> {
         let seat = self.turn.seat();
+        let parameters = self.parameters();
         let Rendered { messages, source } =
-            if self.model.reads_prompt() { self.render(&ask)? } else { Rendered::default() };
-        let (parameters, choices) = self.sampling(ask.choices);
+            if self.model.reads_prompt() { self.render(&ask, &parameters)? } else { Rendered::default() };
+        let (parameters, choices) = sampling(parameters, ask.choices);
         let ordinal = self.admit(&messages, choices, parameters.max_output_tokens).map_err(Fault::Model)?;
         let place = (self.turn.seq(), self.turn.attempt(), ordinal);
         let request = ChatRequest {
@@ -95,10 +96,10 @@ impl<'a> Metered<'a> {
         })
     }
 
-    fn render(&self, ask: &Ask<'_>) -> Result<Rendered, Fault> {
+    fn render(&self, ask: &Ask<'_>, parameters: &Parameters) -> Result<Rendered, Fault> {
         let prompt = self.turn.seat().prompt(ask.prompt)?;
         let data = PromptData::new(ask.purpose, &ask.subject, ask.feedback);
-        let limit = self.prompt_tokens();
+        let limit = prompt_tokens(parameters);
         match fit(prompt, data, limit).map_err(|error| Fault::Setup(error.to_string()))? {
             Fitting::Fits { messages, shortened } => {
                 let shortened = shortened.into_iter().map(str::to_owned).collect();
@@ -114,24 +115,6 @@ impl<'a> Metered<'a> {
     fn parameters(&self) -> Parameters {
         let own = &self.turn.seat().parameters;
         self.model.defaults().map_or_else(|| own.clone(), |defaults| own.or(defaults))
-    }
-
-    /// How to sample the first of these choices, and how many of them one request can ask for: those of one temperature.
-    fn sampling(&self, choices: &[u32]) -> (Parameters, u32) {
-        let mut parameters = self.parameters();
-        let (first, mut count) = (choices.first().copied().unwrap_or(0), choices.len());
-        if let Some(temperature) = &mut parameters.temperature {
-            count = temperature.alike(choices);
-            *temperature = temperature.of(first).into();
-        }
-        (parameters, u32::try_from(count).unwrap_or(u32::MAX).max(1))
-    }
-
-    /// How many tokens a prompt may have, so that the longest reply fits behind it.
-    fn prompt_tokens(&self) -> usize {
-        let Parameters { context_tokens, max_output_tokens, .. } = self.parameters();
-        let longest = max_output_tokens.unwrap_or(0);
-        context_tokens.map_or(usize::MAX, |context| context.saturating_sub(longest) as usize)
     }
 
     /// Checks the allowance; gives the call's ordinal within the turn.
@@ -190,4 +173,20 @@ impl<'a> Metered<'a> {
             ended_ns: now_unix_nanos(),
         });
     }
+}
+
+/// How to sample the first of these choices, and how many of them one request can ask for: those of one temperature.
+fn sampling(mut parameters: Parameters, choices: &[u32]) -> (Parameters, u32) {
+    let (first, mut count) = (choices.first().copied().unwrap_or(0), choices.len());
+    if let Some(temperature) = &mut parameters.temperature {
+        count = temperature.alike(choices);
+        *temperature = temperature.of(first).into();
+    }
+    (parameters, u32::try_from(count).unwrap_or(u32::MAX).max(1))
+}
+
+/// How many tokens a prompt may have, so that the longest reply fits behind it.
+fn prompt_tokens(parameters: &Parameters) -> usize {
+    let longest = parameters.max_output_tokens.unwrap_or(0);
+    parameters.context_tokens.map_or(usize::MAX, |context| context.saturating_sub(longest) as usize)
 }

@@ -25,8 +25,6 @@ pub struct Scene {
     pub sample: u32,
     /// Seed of the run.
     pub seed: u64,
-    /// Whether a program whose text was there before takes its twin's results instead of being executed.
-    pub skip_duplicates: bool,
     /// Runs programs.
     pub sandbox: Arc<dyn Sandbox>,
     /// Told when a turn begins: progress displays listen here, and tests inject panics.

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Allowance, ExecutionRecord, Fault, History, Metered, Note, NoteValue, Seat, TurnLog, now_unix_nanos};
 use crate::{
     domain::{Judgement, Profile, Program, ProgramHash, Task, TestSuite},
-    ids::{Generation, MessageId, Seq},
+    ids::{Generation, MessageId, Seq, keyed, number},
     llm::Purpose,
     sandbox::{Job, SandboxError},
 };
@@ -90,7 +90,7 @@ impl Turn {
 
     /// Random numbers of this turn: ChaCha8 keyed by the run's seed, task, sample, purpose and turn.
     pub fn rng(&self, purpose: &str) -> ChaCha8Rng {
-        ChaCha8Rng::from_seed(self.key(purpose, u64::from(self.seq)))
+        ChaCha8Rng::from_seed(*self.key(purpose, u64::from(self.seq)).finalize().as_bytes())
     }
 
     /// The seed of a model request: drafts are keyed by their draw, so that they do not depend on who asks or when.
@@ -101,20 +101,12 @@ impl Turn {
         };
         let key = self.key(purpose.name(), (u64::from(place) << 16) | u64::from(ordinal));
         // 53 bits: exact in every JSON reader.
-        key.iter().take(7).fold(0u64, |seed, byte| (seed << 8) | u64::from(*byte)) >> 3
+        number(&key) >> 11
     }
 
-    fn key(&self, purpose: &str, place: u64) -> [u8; 32] {
+    fn key(&self, purpose: &str, place: u64) -> blake3::Hasher {
         let scene = &self.seat.scene;
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(&scene.seed.to_le_bytes());
-        hasher.update(&scene.sample.to_le_bytes());
-        hasher.update(&place.to_le_bytes());
-        for part in [scene.task.dataset.as_str(), scene.task.id.0.as_str(), purpose] {
-            hasher.update(part.as_bytes());
-            hasher.update(&[0]);
-        }
-        *hasher.finalize().as_bytes()
+        keyed(scene.seed, scene.sample, Some(place), &[&scene.task.dataset, &scene.task.id.0, purpose])
     }
 
     /// Notes an attribute of the turn's span, under the prefix `rolecall.`.

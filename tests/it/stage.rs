@@ -150,7 +150,6 @@ pub fn assignment(task: Task, sample: u32) -> Assignment {
 /// A seat for one actor alone, in sample 0 of an [`assignment`] of this task; without a model.
 pub fn seat(actor: &str, task: Task) -> Arc<Seat> {
     let scene = Scene {
-        skip_duplicates: false,
         conversation: ConversationId(uuid::Uuid::nil()),
         task: Arc::new(task),
         sample: 0,

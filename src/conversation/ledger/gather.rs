@@ -19,13 +19,13 @@ impl Ledger {
     pub(super) fn gather(&mut self) {
         while self.ending.is_none() {
             let Some((&first, _)) = self.gathers.first_key_value() else { return };
+            if self.open.range(..=first.0).any(|(_, open)| *open > 0) {
+                return;
+            }
             let round: Vec<_> = self.gathers.keys().copied().take_while(|key| key.0 == first.0).collect();
             let is_last = |key: &&(_, _, usize)| !round.iter().any(|other| self.leads_within(other.2, key.2));
             let key = round.iter().find(is_last).copied().unwrap_or(first);
             let (generation, _, actor) = key;
-            if self.open.range(..=generation).any(|(_, open)| *open > 0) {
-                return;
-            }
             let Some(mut parts) = self.gathers.remove(&key) else { return };
             parts.sort_by_key(|part| part.id);
             self.hand_out(actor, generation, parts);

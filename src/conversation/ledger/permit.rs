@@ -11,7 +11,7 @@ use crate::{
     ids::{Generation, MessageId, Seq},
     messages::{Kind, Message},
     runtime::Allowance,
-    topology::{Duplicates, Parents},
+    topology::Parents,
 };
 
 /// Whether the turn at the front of the queue may start.
@@ -110,9 +110,6 @@ impl Ledger {
 
     /// Whether a program of the same text is being executed whose results this one is to take.
     fn waits_for_twin(&self, front: &Queued) -> bool {
-        if self.plan.search.duplicates != Duplicates::Skip {
-            return false;
-        }
         let history = self.history.snapshot();
         let candidates = front.inbox.iter().filter_map(Message::candidate);
         candidates.filter_map(|candidate| history.twin_of(candidate)).any(|twin| self.executing.contains(&twin))

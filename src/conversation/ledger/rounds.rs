@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     domain::Slots,
-    ids::{Generation, MessageId},
+    ids::{Generation, MessageId, number},
     messages::Kind,
     topology::{ChildOrder, Parents, StopOn},
 };
@@ -26,9 +26,10 @@ impl Ledger {
     /// only where there is nothing else. Where every program passes and the conversation goes on all the same, the parents
     /// of the round before are asked again.
     pub(super) fn choose(&mut self, actor: usize, generation: Generation, parts: Vec<Part>) -> Vec<Part> {
-        let failing = parts.into_iter().filter(|part| part.judged().is_none_or(|report| !report.judgement.passed()));
+        let failing =
+            parts.into_iter().filter(|part| part.message.judged().is_none_or(|report| !report.judgement.passed()));
         let (twins, fresh): (Vec<Part>, Vec<Part>) =
-            failing.partition(|part| part.judged().is_some_and(|report| report.duplicate_of.is_some()));
+            failing.partition(|part| part.message.judged().is_some_and(|report| report.duplicate_of.is_some()));
         let mut round = if fresh.is_empty() { twins } else { fresh };
         let mut chosen = match self.plan.search.parents {
             Parents::Beam | Parents::Failing => round,
@@ -55,8 +56,7 @@ impl Ledger {
         for part in key {
             hasher.update(&part.to_le_bytes());
         }
-        let number = hasher.finalize().as_bytes().iter().take(8).fold(0u64, |all, byte| (all << 8) | u64::from(*byte));
-        number.checked_rem(sides as u64).and_then(|place| usize::try_from(place).ok())
+        number(&hasher).checked_rem(sides as u64).and_then(|place| usize::try_from(place).ok())
     }
 
     /// Hands the messages of a round to a writer: each with the number of programs that it may lead to, in the order in

@@ -12,7 +12,7 @@ use crate::{
     ids::{Generation, MessageId, Seq, TaskId},
     messages::{ExecutionReport, Kind, Message},
     runtime::{Fault, Finished, HistoryLog, TurnRecord},
-    topology::{Node, Plan, Source},
+    topology::{Duplicates, Node, Plan, Source},
 };
 
 /// More panics of one actor than this end the conversation.
@@ -74,13 +74,6 @@ pub(super) struct Part {
     pub(super) from: usize,
     pub(super) id: MessageId,
     pub(super) message: Message,
-}
-
-impl Part {
-    /// The report that it brings.
-    pub(super) fn judged(&self) -> Option<&Arc<ExecutionReport>> {
-        self.message.judged()
-    }
 }
 
 /// The conversation's core. See the module.
@@ -156,7 +149,7 @@ impl Ledger {
             }
         }
         Self {
-            history: Arc::default(),
+            history: Arc::new(HistoryLog::new(plan.search.duplicates == Duplicates::Skip)),
             next: 0,
             retired: 0,
             queue: VecDeque::new(),

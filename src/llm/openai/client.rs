@@ -8,7 +8,6 @@ use reqwest::header::HeaderValue;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 use tower::service_fn;
-use url::Url;
 
 use super::{
     assembly::Chunks,
@@ -74,13 +73,12 @@ impl OpenAi {
             .with_org_id("")
             .with_project_id("");
         let wait = seconds("wait_secs", settings.wait_secs)?;
-        let mut urls = vec![url.clone()];
-        for replica in &settings.replicas {
-            urls.push(check_base_url(replica).map_err(wrong)?);
-        }
-        let endpoint = |url: Url| Ok(Endpoint { http: Policy::client(&url, connect)?, url });
-        let endpoints = urls.into_iter().map(endpoint).collect::<Result<Vec<_>, String>>().map_err(wrong)?;
         let http = Policy::client(&url, connect).map_err(wrong)?;
+        let mut endpoints = vec![Endpoint { url: url.clone(), http: http.clone() }];
+        for replica in &settings.replicas {
+            let url = check_base_url(replica).map_err(wrong)?;
+            endpoints.push(Endpoint { http: Policy::client(&url, connect).map_err(wrong)?, url });
+        }
         let policy = Policy {
             endpoints: Arc::new(Endpoints::new(endpoints)),
             api_key: settings.api_key.clone(),

@@ -66,7 +66,8 @@ impl Gate {
     }
 }
 
-fn read(stream: &TcpStream) -> Option<(String, Vec<u8>)> {
+/// The head and the body of one HTTP request.
+pub fn read(stream: &TcpStream) -> Option<(String, Vec<u8>)> {
     let mut reader = BufReader::new(stream);
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {

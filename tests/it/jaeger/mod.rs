@@ -3,7 +3,7 @@
 mod api;
 mod arriving;
 mod binary;
-mod gate;
+pub mod gate;
 mod play;
 mod reading;
 mod secrets;

@@ -3,7 +3,7 @@
 use std::{
     collections::VecDeque,
     fs,
-    io::{BufRead, BufReader, Read, Write},
+    io::Write,
     net::{TcpListener, TcpStream},
     path::Path,
     sync::{Arc, Mutex},
@@ -90,16 +90,7 @@ impl Collector {
 }
 
 fn serve(stream: &TcpStream, seen: &Mutex<Seen>) -> Option<()> {
-    let mut reader = BufReader::new(stream);
-    let mut head = String::new();
-    while !head.ends_with("\r\n\r\n") {
-        if reader.read_line(&mut head).ok()? == 0 {
-            return None;
-        }
-    }
-    let length = head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length:")?.trim().parse().ok());
-    let mut body = vec![0; length?];
-    reader.read_exact(&mut body).ok()?;
+    let (head, body) = crate::jaeger::gate::read(stream)?;
     let request = ExportTraceServiceRequest::decode(&body[..]).ok()?;
     let answer = {
         let mut seen = seen.lock().unwrap();
