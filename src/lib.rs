@@ -21,5 +21,6 @@ pub mod prompts;
 pub mod runtime;
 pub mod sandbox;
 pub mod selection;
+pub mod store;
 pub mod telemetry;
 pub mod topology;

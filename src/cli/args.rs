@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::trace::TraceVerb;
-use crate::{domain::FeedbackSet, sandbox::Backends};
+use crate::{conversation::CacheMode, domain::FeedbackSet, sandbox::Backends};
 
 /// Runs, traces and compares arrangements of LLM roles that write and repair programs.
 #[derive(Debug, Parser)]
@@ -19,6 +19,11 @@ pub struct Cli {
 pub enum Verb {
     /// Run a cast of roles on tasks and trace every conversation.
     Run(Box<RunArgs>),
+    /// Go on with a run that was interrupted, killed or parked.
+    Resume(ResumeArgs),
+    /// List, show and remove the runs that the store keeps.
+    #[command(subcommand)]
+    Runs(RunsVerb),
     /// Run programs that exist against visible and hidden tests.
     Judge(JudgeArgs),
     /// Check, draw and compare arrangements.
@@ -120,6 +125,88 @@ impl From<SandboxChoice> for Backends {
     }
 }
 
+/// Where runs are kept.
+#[derive(Args, Clone, Debug)]
+pub struct StoreArgs {
+    /// Folder of the store that runs are kept in, or `memory` to keep nothing [default: rolecall in the user's data directory].
+    #[arg(long, value_name = "DIR", env = "ROLECALL_STORE", hide_env_values = true)]
+    pub store: Option<PathBuf>,
+}
+
+/// What is shared with other runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CacheChoice {
+    /// Nothing: every answer is asked for, and kept for this run alone.
+    Off,
+    /// Others' answers are taken over.
+    Read,
+    /// Others' answers are taken over, and others may have this run's.
+    Write,
+}
+
+impl From<CacheChoice> for CacheMode {
+    fn from(choice: CacheChoice) -> Self {
+        match choice {
+            CacheChoice::Off => Self::Off,
+            CacheChoice::Read => Self::Read,
+            CacheChoice::Write => Self::Write,
+        }
+    }
+}
+
+/// Arguments of `resume`.
+#[derive(Args, Clone, Debug)]
+pub struct ResumeArgs {
+    /// The run; the first digits of its id are enough where no other begins with them.
+    #[arg(value_name = "RUN", required_unless_present = "last")]
+    pub run: Option<String>,
+    /// The newest run of the store.
+    #[arg(long, conflicts_with = "run")]
+    pub last: bool,
+    #[command(flatten)]
+    pub store: StoreArgs,
+    /// Conversations at once [default: as the run was asked].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub concurrency: Option<u32>,
+    /// As with `run`, counted from now.
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    pub stop_before: Option<f64>,
+    /// One JSON object a line on stdout, and nothing else.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What to do with the runs of a store.
+#[derive(Debug, Subcommand)]
+pub enum RunsVerb {
+    /// All runs, the newest first.
+    List {
+        #[command(flatten)]
+        store: StoreArgs,
+        /// JSON on stdout: one object a line, and nothing else.
+        #[arg(long)]
+        json: bool,
+    },
+    /// One run: what it was asked to do, and how its conversations stand.
+    Show {
+        /// The run; the first digits of its id are enough where no other begins with them.
+        run: String,
+        #[command(flatten)]
+        store: StoreArgs,
+        /// JSON on stdout: one object a line, and nothing else.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove runs with all that is kept of them. Their trace files stay.
+    Remove {
+        /// The runs.
+        #[arg(required = true)]
+        runs: Vec<String>,
+        #[command(flatten)]
+        store: StoreArgs,
+    },
+}
+
 /// Arguments of `run`.
 #[derive(Args, Clone, Debug)]
 pub struct RunArgs {
@@ -178,6 +265,18 @@ pub struct RunArgs {
     /// Folder for trace files [default: traces].
     #[arg(long, value_name = "DIR")]
     pub traces: Option<PathBuf>,
+    #[command(flatten)]
+    pub store: StoreArgs,
+    /// Whether answers that other runs were given are taken over where the same is asked, and whether others may have this
+    /// run's: `write` is both, `read` the first alone.
+    #[arg(long, value_enum, value_name = "MODE", default_value = "write")]
+    pub cache: CacheChoice,
+    /// Begin a new run, also where the newest run of the same command was interrupted and could go on.
+    #[arg(long)]
+    pub new: bool,
+    /// Begin no conversation that may not end within this time from the start, and park the run then, as 90s, 15m or 1h.
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    pub stop_before: Option<f64>,
     /// One JSON object a line on stdout, and nothing else.
     #[arg(long)]
     pub json: bool,

@@ -4,7 +4,7 @@ use super::{
     args::{Cli, TopologyVerb, Verb},
     doctor,
     exit::{Exit, Failure},
-    judge, machine, roles, run, terminal, topology, trace,
+    judge, machine, resume, roles, run, runs, terminal, topology, trace,
 };
 use crate::topology::Overrides;
 
@@ -46,7 +46,9 @@ fn parse_and_carry_out() -> u8 {
 
 fn carry_out(cli: Cli) -> Result<u8, Failure> {
     Ok(match cli.verb {
-        Verb::Run(args) => on_actors(run::run(*args))?.code(),
+        Verb::Run(args) => on_actors(run::run(*args, run::Beginning::Either))?.code(),
+        Verb::Resume(args) => on_actors(resume::resume(args))?.code(),
+        Verb::Runs(verb) => on_actors(runs::runs(verb))?.code(),
         Verb::Judge(args) => on_actors(async move { judge::judge(&args).await })?.code(),
         Verb::Topology(TopologyVerb::Check { file, prompts, json }) => {
             topology::check_with(&file, &Overrides::default().with_prompts(prompts.as_deref()), json).say()

@@ -13,11 +13,31 @@ pub enum Exit {
     Machine,
     /// A bug of Rolecall.
     Bug,
+    /// The store cannot be written or read.
+    Store,
+    /// SIGUSR1 or `--stop-before`: the run was parked and waits to be resumed.
+    Parked,
     /// Ctrl-C.
     Interrupted,
+    /// SIGTERM.
+    Terminated,
 }
 
 impl Exit {
+    /// All there are.
+    pub const ALL: [Self; 10] = [
+        Self::Ended,
+        Self::SomeFailed,
+        Self::Usage,
+        Self::Refused,
+        Self::Machine,
+        Self::Bug,
+        Self::Store,
+        Self::Parked,
+        Self::Interrupted,
+        Self::Terminated,
+    ];
+
     /// The process's exit code.
     pub fn code(self) -> u8 {
         match self {
@@ -27,7 +47,10 @@ impl Exit {
             Self::Refused => 4,
             Self::Machine => 69,
             Self::Bug => 70,
+            Self::Store => 74,
+            Self::Parked => 75,
             Self::Interrupted => 130,
+            Self::Terminated => 143,
         }
     }
 }
@@ -45,6 +68,11 @@ impl Failure {
     /// Usage, configuration, task or data file.
     pub fn usage(message: impl std::fmt::Display) -> Self {
         Self { exit: Exit::Usage, message: message.to_string() }
+    }
+
+    /// The store cannot be written or read.
+    pub fn store(message: impl std::fmt::Display) -> Self {
+        Self { exit: Exit::Store, message: message.to_string() }
     }
 
     /// This machine lacks something.

@@ -13,19 +13,23 @@ use super::{
     args::RunArgs,
     cast, events, examples,
     exit::{Exit, Failure},
-    explain, interventions, machine, problems,
+    explain, interventions,
+    keeping::{Keeping, Undertaking},
+    machine, problems,
     progress::Progress,
-    summary, terminal,
+    signals::Stop,
+    store, summary, terminal,
     watching::Watching,
 };
 use crate::{
     config::model_capabilities,
-    conversation::{Company, ConversationRecord, MemoryJournal, Outcome},
+    conversation::{Company, ConversationRecord, ExamplePool, HoldError, Outcome},
     domain::Problem,
-    evaluation::{Selection, run_all, uncalibrated},
+    evaluation::{RunError, Selection, run_all, uncalibrated},
     ids::RunId,
     telemetry::{TraceOptions, TraceSummary, Traces},
-    topology::{Checked, Overrides, TopologyRef, load_plan},
+    store::{RunRow, Store},
+    topology::{Checked, Overrides, Plan, TopologyRef, load_plan},
 };
 
 /// How long the end of a run waits for its traces to be delivered.
@@ -34,11 +38,21 @@ const DELIVERY: Duration = Duration::from_secs(15);
 /// Why `--calibrate-limits` changes nothing where the arrangement sets the limit.
 const FEEDBACK_DECIDES: &str = "`[feedback] test_cpu_ms` of the arrangement decides";
 
+/// Which run a command is to be.
+pub enum Beginning {
+    /// A new one.
+    New,
+    /// The newest of the same command, where that was interrupted; else a new one.
+    Either,
+    /// This one.
+    Again(Arc<Store>, Box<RunRow>),
+}
+
 /// Carries out `rolecall run`.
 ///
 /// # Errors
 /// Everything that is wrong is found before anything starts: arrangement, tasks, models, machine.
-pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
+pub async fn run(args: RunArgs, beginning: Beginning) -> Result<Exit, Failure> {
     let checked = load(&args)?;
     if args.explain {
         explain::print(&args, &checked);
@@ -52,37 +66,52 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
     let limits = &checked.plan.feedback;
     let problems: Vec<Arc<Problem>> =
         problems.into_iter().map(|problem| problems::with_feedback_limits(problem, limits)).collect();
-    let seed = args.seed.unwrap_or_else(draw_seed);
+    let undertaking = undertaking(&args, &checked.plan, &problems, &examples);
+    let store = match &beginning {
+        Beginning::Again(..) => None,
+        Beginning::New | Beginning::Either => store::open(&args.store)?,
+    };
+    let beginning = if args.new && matches!(beginning, Beginning::Either) { Beginning::New } else { beginning };
+    let planned = undertaking.planned;
     let mut selection = Selection {
-        run: RunId::new(),
+        run: RunId::default(),
         arm: checked.plan.name.clone(),
         problems,
         samples: args.samples(),
-        seed,
+        seed: 0,
         concurrency: args.concurrency.map_or_else(|| machine::cores() * 4, |number| number as usize),
+        stop_before: args.stop_before.map(|secs| Instant::now() + Duration::from_secs_f64(secs)),
     };
     let doubled = selection.doubled_ids();
     if !doubled.is_empty() {
         return Err(Failure::usage(format!("two tasks have the same id: {}", doubled.join(", "))));
     }
+    let mut keeping = Keeping::begin(store, beginning, undertaking).await?;
+    (selection.run, selection.seed) = (keeping.run, keeping.seed);
     let (models, mut warnings) = cast::models(&checked.plan, args.wait.unwrap_or(0.0)).await?;
+    keeping.models(&models).await?;
     let prompts = cast::prompts(&checked.plan)?;
     // Before the first child process: from here on an interrupt is answered, not died of.
-    let stop = CancellationToken::new();
-    interrupts(stop.clone());
+    let stop = Stop::listen();
+    if let Some(secs) = args.stop_before {
+        stop.after(secs);
+    }
     let sandbox = machine::sandbox(&selection.problems, args.sandbox()).await?;
     if args.calibrate_limits {
         selection.problems = if checked.plan.feedback.test_cpu_ms.is_some() {
             let note = |problem: &Arc<Problem>| Arc::new(uncalibrated(problem, FEEDBACK_DECIDES));
             selection.problems.iter().map(note).collect()
+        } else if let Some(measured) = keeping.measured(&selection.problems) {
+            measured
         } else {
-            machine::calibrated(selection.problems, sandbox.as_ref(), &stop).await?
+            let measured = machine::calibrated(selection.problems, sandbox.as_ref(), stop.token()).await?;
+            keeping.keep_measured(&measured).await?;
+            measured
         };
     }
     let file = args.diagnoses.as_deref();
     let placebos =
-        interventions::shuffled(&checked.plan, &prompts, &selection.problems, file, sandbox.as_ref(), &stop).await?;
-    let planned = selection.problems.len() * args.samples() as usize;
+        interventions::shuffled(&checked.plan, &prompts, &selection.problems, file, sandbox.as_ref(), stop.token()).await?;
     let options = TraceOptions::from_env(args.traces(), machine::variable).map_err(Failure::usage)?;
     let named = machine::variable("TRACEPARENT").filter(|context| !context.is_empty());
     if let Some(context) = named.filter(|_| options.projection.context.is_none()) {
@@ -96,12 +125,14 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
     }
     introduce(&checked, &selection, planned, sandbox.isolation());
     let progress = Arc::new(Progress::new(planned));
+    let broken = CancellationToken::new();
+    stop_when_broken(&broken, &stop);
     let company = Arc::new(Company {
         plan: Arc::new(checked.plan),
         models,
         prompts,
         sandbox,
-        journal: Arc::new(MemoryJournal::default()),
+        journal: keeping.journal(args.cache.into(), &broken),
         watch: None,
         observer: Arc::new(Watching::new(traces.clone(), progress.clone())),
         placebos,
@@ -119,7 +150,7 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
             records.borrow_mut().push(record);
         }
     };
-    let result = run_all(company, &selection, stop.clone(), done).await;
+    let result = run_all(company, &selection, stop.token().clone(), done).await;
     progress.close();
     let mut records = records.take();
     sort(&mut records, &selection);
@@ -137,11 +168,54 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
         let names = (selection.run.to_string(), selection.arm.clone(), selection.seed);
         terminal::json(&events::RunFinished::of(names, &records, planned, wall, &delivered));
     }
-    if stop.is_cancelled() {
-        terminal::talk(&format!("interrupted: {} of {planned} conversations were begun", records.len()));
+    let ended = records.iter().filter(|record| record.end.outcome != Outcome::Cancelled).count();
+    if ended < planned {
+        let resume = keeping.folder().map(|_| format!("; go on with: rolecall resume {}", selection.run));
+        terminal::talk(&format!(
+            "{ended} of {planned} conversations have ended, {} were begun{}",
+            records.len(),
+            resume.unwrap_or_default()
+        ));
     }
-    result.map_err(|error| Failure { exit: Exit::Bug, message: error.to_string() })?;
-    Ok(exit_of(&records, stop.is_cancelled()))
+    if let Some(error) = keeping.failure() {
+        return Err(error.into());
+    }
+    result.map_err(|error| match error {
+        RunError::Hold(HoldError::Journal(error)) => Failure::store(error),
+        other => Failure { exit: Exit::Bug, message: other.to_string() },
+    })?;
+    keeping.end(ended == planned).await?;
+    Ok(exit_of(&records, planned, stop.reason()))
+}
+
+/// What the run is asked to do, by what can change of it between two calls of the command.
+fn undertaking(args: &RunArgs, plan: &Plan, problems: &[Arc<Problem>], examples: &ExamplePool) -> Undertaking {
+    let hash = |text: String| blake3::hash(text.as_bytes()).to_hex().to_string();
+    let tasks: Vec<String> = problems.iter().map(|problem| problem.fingerprint()).collect();
+    let settings = format!("{:?}", (args.samples(), args.feedback(), args.sandbox(), args.calibrate_limits));
+    let diagnoses = args.diagnoses.as_ref().and_then(|file| std::fs::read(file).ok());
+    let parts = [
+        ("the arrangement", plan.hash.clone()),
+        ("the tasks", hash(tasks.join(" "))),
+        ("the settings", hash(settings)),
+        ("the examples", examples.fingerprint()),
+        ("the diagnoses", blake3::hash(&diagnoses.unwrap_or_default()).to_hex().to_string()),
+    ];
+    Undertaking {
+        parts: parts.into_iter().map(|(part, hash)| (part.to_owned(), hash)).collect(),
+        seed: args.seed,
+        topology: plan.name.clone(),
+        planned: problems.len() * args.samples() as usize,
+    }
+}
+
+/// A store that cannot be written ends the run: nothing may be bought that is not kept.
+fn stop_when_broken(broken: &CancellationToken, stop: &Stop) {
+    let (broken, stop) = (broken.clone(), stop.clone());
+    actix::spawn(async move {
+        broken.cancelled().await;
+        stop.because(Exit::Store);
+    });
 }
 
 fn load(args: &RunArgs) -> Result<Checked, Failure> {
@@ -149,12 +223,6 @@ fn load(args: &RunArgs) -> Result<Checked, Failure> {
         .with_prompts(args.prompts.as_deref())
         .with_examples(args.examples.as_deref(), args.examples_benchmark.as_deref());
     load_plan(&TopologyRef(args.topology.clone()), &overrides, &model_capabilities).map_err(Failure::usage)
-}
-
-/// 53 bits: exact in every JSON reader.
-fn draw_seed() -> u64 {
-    // The lower half of a UUIDv7 is random.
-    uuid::Uuid::now_v7().as_u64_pair().1 & ((1 << 53) - 1)
 }
 
 fn introduce(checked: &Checked, selection: &Selection, planned: usize, isolation: &crate::domain::Isolation) {
@@ -169,19 +237,6 @@ fn introduce(checked: &Checked, selection: &Selection, planned: usize, isolation
         isolation.backend,
     ));
     problems::tell_notes(&selection.problems);
-}
-
-/// The first interrupt ends the run cleanly, the second at once.
-fn interrupts(stop: CancellationToken) {
-    actix::spawn(async move {
-        if tokio::signal::ctrl_c().await.is_ok() {
-            terminal::talk("interrupted: ending open conversations (once more to leave at once)");
-            stop.cancel();
-            if tokio::signal::ctrl_c().await.is_ok() {
-                std::process::exit(i32::from(Exit::Interrupted.code()));
-            }
-        }
-    });
 }
 
 /// In the order of tasks and samples, whatever ended first.
@@ -205,11 +260,13 @@ async fn deliver(traces: Arc<Traces>) -> TraceSummary {
     summary
 }
 
-fn exit_of(records: &[ConversationRecord], interrupted: bool) -> Exit {
+fn exit_of(records: &[ConversationRecord], planned: usize, stopped: Option<Exit>) -> Exit {
     if records.iter().any(|record| record.end.refused) {
         Exit::Refused
-    } else if interrupted {
-        Exit::Interrupted
+    } else if let Some(reason) = stopped {
+        reason
+    } else if records.len() < planned {
+        Exit::Parked
     } else if records.iter().any(|record| record.end.outcome == Outcome::Failed || record.end.infrastructure_error) {
         Exit::SomeFailed
     } else {

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use actix::{Actor, ActorContext, AsyncContext, Context, Handler};
+use actix::{Actor, ActorContext, ActorFutureExt, AsyncContext, Context, Handler, WrapFuture};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
@@ -19,7 +19,8 @@ use crate::{
     ids::Seq,
     messages::{Assessment, Candidate, Diagnosis, ExecutionReport, Kind, Message, TaskMessage},
     runtime::{
-        Cast, Envelope, Fault, Finished, Routed, Seat, Settled, Ticket, Turn, TurnLog, TurnRecord, now_unix_nanos,
+        CallInDoubt, Cast, Envelope, Fault, Finished, Routed, Seat, Settled, Ticket, Turn, TurnLog, TurnRecord,
+        now_unix_nanos,
     },
 };
 
@@ -44,6 +45,7 @@ pub(super) struct Conversation {
     ledger: Ledger,
     cast: Vec<Result<Cast, Fault>>,
     stored: BTreeMap<(Seq, u8), Finished>,
+    in_doubt: BTreeMap<(Seq, u8), Vec<CallInDoubt>>,
     turns: Vec<Arc<TurnRecord>>,
 }
 
@@ -53,10 +55,16 @@ impl Conversation {
         head: Arc<ConversationHead>,
         seats: Vec<Arc<Seat>>,
         opening: Opening,
+        known: (Vec<Finished>, Vec<((Seq, u8), CallInDoubt)>),
         cancel: CancellationToken,
         leave: oneshot::Sender<Left>,
     ) -> Self {
         let ledger = Ledger::new(company.plan.clone());
+        let (rows, doubts) = known;
+        let mut in_doubt: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for (place, call) in doubts {
+            in_doubt.entry(place).or_default().push(call);
+        }
         Self {
             company,
             head,
@@ -66,7 +74,8 @@ impl Conversation {
             leave: Some(leave),
             ledger,
             cast: Vec::new(),
-            stored: BTreeMap::new(),
+            stored: rows.into_iter().map(|row| ((row.seq, row.attempt), row)).collect(),
+            in_doubt,
             turns: Vec::new(),
         }
     }
@@ -91,6 +100,15 @@ impl Conversation {
         }
     }
 
+    /// What cannot be written down must not be bought: the conversation stops as if it had been interrupted, and goes on
+    /// another time from what is stored.
+    fn break_off(&mut self, mut finished: Finished, context: &mut Context<Self>) {
+        finished.result = Err(Fault::Cancelled);
+        self.happen(Event::Stop(StopReason::Cancelled), context);
+        self.cancel.cancel();
+        self.happen(Event::Settled(finished), context);
+    }
+
     fn end(&mut self, ending: Ending, context: &mut Context<Self>) {
         self.cast.clear();
         if let Some(leave) = self.leave.take() {
@@ -112,7 +130,7 @@ impl Conversation {
         }
     }
 
-    fn post<M: Routed>(&self, delivery: Delivery, context: &mut Context<Self>) {
+    fn post<M: Routed>(&mut self, delivery: Delivery, context: &mut Context<Self>) {
         let (seq, attempt) = (delivery.seq, delivery.attempt);
         let address = context.address();
         let inlet = self.cast.get(delivery.to).map(|cast| cast.as_ref().map(|cast| cast.inlet::<M>().cloned()));
@@ -120,7 +138,8 @@ impl Conversation {
             Some(Ok(Some(inlet))) => {
                 let seat = self.seats[delivery.to].clone();
                 let place = (seq, attempt, delivery.generation);
-                let turn = Turn::new(seat, place, delivery.allowance, delivery.history, self.cancel.child_token());
+                let turn = Turn::new(seat, place, delivery.allowance, delivery.history, self.cancel.child_token())
+                    .with_doubts(self.in_doubt.remove(&(seq, attempt)).unwrap_or_default());
                 let inbox = delivery.inbox.iter().filter_map(M::from_message).collect();
                 let ticket = Ticket::new(seq, attempt, address.recipient());
                 inlet.do_send(Envelope { inbox, turn, ticket });
@@ -147,10 +166,6 @@ impl Actor for Conversation {
             };
             self.cast.push(cast);
         }
-        match self.company.journal.load(self.head.id) {
-            Ok(rows) => self.stored = rows.into_iter().map(|row| ((row.seq, row.attempt), row)).collect(),
-            Err(error) => tracing::error!(%error, "what was stored of this conversation cannot be read"),
-        }
         if let Some(opening) = self.opening.take() {
             self.happen(Event::Begin(opening), context);
         }
@@ -160,13 +175,25 @@ impl Actor for Conversation {
 impl Handler<Settled> for Conversation {
     type Result = ();
 
-    fn handle(&mut self, Settled(mut finished): Settled, context: &mut Context<Self>) {
-        // A turn that was cut off by a cancellation is not an answer: it is taken again when the conversation resumes.
-        let is_answer = !matches!(finished.result, Err(Fault::Cancelled));
-        if is_answer && let Err(error) = self.company.journal.append(self.head.id, &finished) {
-            finished.result = Err(Fault::Setup(error.to_string()));
+    fn handle(&mut self, Settled(finished): Settled, context: &mut Context<Self>) {
+        match finished.result {
+            // A turn that was cut off by a cancellation is not an answer: it is taken again when the conversation resumes.
+            Err(Fault::Cancelled) => self.happen(Event::Settled(finished), context),
+            Err(Fault::NotKept(_)) => self.break_off(finished, context),
+            _ => {
+                let finished = Arc::new(finished);
+                let stored = self.company.journal.append(self.head.id, finished.clone());
+                // It takes effect once it is stored.
+                let then = stored.into_actor(self).map(|stored, conversation, context| {
+                    let finished = Arc::unwrap_or_clone(finished);
+                    match stored {
+                        Ok(()) => conversation.happen(Event::Settled(finished), context),
+                        Err(_) => conversation.break_off(finished, context),
+                    }
+                });
+                context.spawn(then);
+            }
         }
-        self.happen(Event::Settled(finished), context);
     }
 }
 

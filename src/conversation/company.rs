@@ -104,6 +104,7 @@ impl Company {
             sample: head.sample,
             seed: head.seed,
             sandbox: self.sandbox.clone(),
+            answers: self.journal.clone().answers(),
             watch: self.watch.clone(),
             profiles: Mutex::default(),
         });

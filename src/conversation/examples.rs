@@ -82,6 +82,18 @@ impl ExamplePool {
         Ok(pool)
     }
 
+    /// BLAKE3 of all its examples.
+    pub fn fingerprint(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for Entry { example, statement, program } in &self.entries {
+            for part in [&example.task.0, statement, program] {
+                hasher.update(&(part.len() as u64).to_le_bytes());
+                hasher.update(part.as_bytes());
+            }
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+
     /// The examples of one conversation, chosen by chance from the run's seed, the data set, the task and the sample.
     /// The task itself is never among them, under whatever name: no example has its statement or its reference.
     pub fn choose(&self, problem: &Problem, sample: u32, seed: u64) -> Vec<Arc<Example>> {

@@ -15,6 +15,8 @@ pub(super) struct Grade {
     pub(super) solved: bool,
     pub(super) hidden_verdict: Option<Verdict>,
     pub(super) infrastructure_error: bool,
+    /// The tests that decide were called off.
+    pub(super) cancelled: bool,
 }
 
 /// Runs the tests that decide, once, after the outcome is fixed. What they say goes into the grade and nowhere else.
@@ -24,7 +26,7 @@ pub(super) async fn grade(
     sandbox: &dyn Sandbox,
     cancel: &CancellationToken,
 ) -> Grade {
-    let nothing = Grade { solved: false, hidden_verdict: None, infrastructure_error: false };
+    let nothing = Grade { solved: false, hidden_verdict: None, infrastructure_error: false, cancelled: false };
     let Some(best) = &ending.best else { return nothing };
     let (suite, is_hidden) = match &problem.hidden {
         Some(hidden) => (hidden.reveal().clone(), true),
@@ -36,10 +38,10 @@ pub(super) async fn grade(
         Ok(Some(verdict)) => Grade {
             solved: verdict == Verdict::Passed,
             hidden_verdict: is_hidden.then_some(verdict),
-            infrastructure_error: false,
+            ..nothing
         },
         Ok(None) => nothing,
-        Err(SandboxError::Cancelled) => nothing,
+        Err(SandboxError::Cancelled) => Grade { cancelled: true, ..nothing },
         Err(error) => {
             tracing::error!(task = %problem.task.id, %error, "the tests that decide could not be run");
             Grade { infrastructure_error: true, ..nothing }

@@ -8,10 +8,11 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Assignment, Company, ConversationEnd, ConversationHead, ConversationRecord, StopReason,
+    Assignment, Begun, Company, ConversationEnd, ConversationHead, ConversationRecord, Ended, JournalError, Outcome,
+    StopReason,
     actor::{Conversation, Left, StopNow},
     grading::{Grade, grade},
-    ledger::{Ending, Opening},
+    ledger::{Ending, Opening, recall},
 };
 use crate::{
     domain::{Example, Language, Task},
@@ -21,25 +22,34 @@ use crate::{
     runtime::now_unix_nanos,
 };
 
-/// A conversation ended without telling how: a fault of Rolecall itself.
+/// Why a conversation could not be held.
 #[derive(Debug, Error)]
-#[error("conversation {0} vanished: this is a bug of rolecall")]
-pub struct Vanished(pub ConversationId);
+pub enum HoldError {
+    /// It ended without telling how: a fault of Rolecall itself.
+    #[error("conversation {0} vanished: this is a bug of rolecall")]
+    Vanished(ConversationId),
+    /// It cannot be written down, or what was written down of it does not read.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+}
 
-/// Holds one conversation from its first turn to its grade. Must run inside an actix system, on its thread.
+/// Holds one conversation from its first turn to its grade, or from where the journal has it; one that was held before is
+/// only told again. Must run inside an actix system, on its thread.
 ///
 /// `stop` fires on Ctrl-C: the conversation then ends as `cancelled` as soon as its turns have been called off.
 ///
 /// # Errors
-/// [`Vanished`] where the conversation's actor died, which is our fault.
+/// [`HoldError`]
 pub async fn hold(
     company: Arc<Company>,
     assignment: Assignment,
     stop: CancellationToken,
-) -> Result<ConversationRecord, Vanished> {
+) -> Result<ConversationRecord, HoldError> {
     let problem = &assignment.problem;
     let examples = company.examples(&assignment);
-    let head = Arc::new(head(&company, &assignment, &examples));
+    let Begun { head, rows, in_doubt, ended } =
+        company.journal.begin(&head(&company, &assignment, &examples)).await?;
+    let head = Arc::new(head);
     let opening = Opening {
         task: Arc::new(TaskMessage {
             task: company.task(problem),
@@ -52,13 +62,19 @@ pub async fn hold(
         reference: problem.reference.clone(),
         placebos: company.placebos.clone(),
     };
+    if let Some(Ended { end, turns }) = ended {
+        let recalled = || recall(company.plan.clone(), opening, rows);
+        let turns = turns.or_else(recalled).ok_or_else(|| HoldError::Journal(JournalError(format!("what is stored of conversation {} does not lead to its end", head.id))))?;
+        return Ok(ConversationRecord { head: Arc::unwrap_or_clone(head), turns, end });
+    }
     company.observer.started(&head);
     let seats = company.seats(&head, problem, examples);
     let cancel = CancellationToken::new();
     let (leave, left) = oneshot::channel();
     // More seconds than a duration holds are as good as no limit.
     let wall = company.plan.budget.wall_secs.and_then(|secs| Duration::try_from_secs_f64(secs).ok());
-    let address = Conversation::new(company.clone(), head.clone(), seats, opening, cancel.clone(), leave).start();
+    let known = (rows, in_doubt);
+    let address = Conversation::new(company.clone(), head.clone(), seats, opening, known, cancel.clone(), leave).start();
     // Deadline and interrupt live outside of the actor's context, whose timers wait behind its mail.
     let stop_for = |reason| {
         // The reason goes first: a turn that is called off must not be heard before it.
@@ -66,17 +82,22 @@ pub async fn hold(
         cancel.cancel();
     };
     let mut left = left;
-    let Left { turns, ending } = tokio::select! {
+    let Left { turns, mut ending } = tokio::select! {
         left = &mut left => left,
         () = stop.cancelled() => { stop_for(StopReason::Cancelled); left.await }
         () = sleep(wall) => { stop_for(StopReason::Wall); left.await }
     }
-    .map_err(|_| Vanished(head.id))?;
+    .map_err(|_| HoldError::Vanished(head.id))?;
     let grade = grade(&ending, problem, company.sandbox.as_ref(), &stop).await;
+    if grade.cancelled {
+        (ending.outcome, ending.detail) = (Outcome::Cancelled, Some("interrupted while it was graded".to_owned()));
+        ending.deterministic = false;
+    }
     let end = end(ending, grade);
     company.observer.ended(&head, &end);
-    company.journal.close(head.id);
-    Ok(ConversationRecord { head: Arc::unwrap_or_clone(head), turns, end })
+    let record = ConversationRecord { head: Arc::unwrap_or_clone(head), turns, end };
+    company.journal.finish(&record).await?;
+    Ok(record)
 }
 
 async fn sleep(wall: Option<Duration>) {

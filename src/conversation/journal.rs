@@ -1,34 +1,71 @@
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use futures_util::future::BoxFuture;
 use thiserror::Error;
 
-use crate::{ids::ConversationId, runtime::Finished};
+use super::{ConversationEnd, ConversationHead, ConversationRecord};
+use crate::{
+    ids::{ConversationId, Seq},
+    runtime::{Answers, CallInDoubt, Finished, TurnRecord},
+};
 
-/// Writing down a finished turn failed.
-#[derive(Debug, Error)]
-#[error("the journal cannot be written: {0}")]
+/// What is to be written down cannot be, or what was cannot be read.
+#[derive(Clone, Debug, Error)]
+#[error("{0}")]
 pub struct JournalError(pub String);
+
+/// What the journal knows of a conversation that begins, or goes on.
+#[derive(Clone, Debug)]
+pub struct Begun {
+    /// What was written down of it first.
+    pub head: ConversationHead,
+    /// Its finished attempts, in the order in which they were appended.
+    pub rows: Vec<Finished>,
+    /// Calls of which nothing was heard any more, by turn and attempt.
+    pub in_doubt: Vec<((Seq, u8), CallInDoubt)>,
+    /// How it ended, where it has.
+    pub ended: Option<Ended>,
+}
+
+/// How a conversation ended that was held before.
+#[derive(Clone, Debug)]
+pub struct Ended {
+    /// How.
+    pub end: ConversationEnd,
+    /// Its turns, where they do not follow from the finished attempts: it was stopped from outside.
+    pub turns: Option<Vec<Arc<TurnRecord>>>,
+}
 
 /// Where finished turns are written down before they take effect: one row an attempt, appended, unique by conversation,
 /// turn and attempt. What is stored is never asked for again: a resumed conversation is fed its rows and goes on.
 pub trait Journal: Send + Sync {
+    /// A conversation begins, or goes on where the journal knows it.
+    ///
+    /// # Errors
+    /// Where it cannot be written down or read; then it must not begin.
+    fn begin<'a>(&'a self, head: &'a ConversationHead) -> BoxFuture<'a, Result<Begun, JournalError>>;
+
     /// Appends a finished attempt. A row that is there already stays as it is.
     ///
     /// # Errors
-    /// Where it could not be stored; the conversation then ends, since nothing more may be bought.
-    fn append(&self, conversation: ConversationId, finished: &Finished) -> Result<(), JournalError>;
+    /// Where it could not be stored; the conversation is then broken off, since nothing more may be bought.
+    fn append(
+        &self,
+        conversation: ConversationId,
+        finished: Arc<Finished>,
+    ) -> BoxFuture<'static, Result<(), JournalError>>;
 
-    /// The rows of a conversation, in the order in which they were appended.
+    /// The conversation is over. One that was cancelled is left open: it may go on another time.
     ///
     /// # Errors
-    /// Where they cannot be read.
-    fn load(&self, conversation: ConversationId) -> Result<Vec<Finished>, JournalError>;
+    /// Where it cannot be written down.
+    fn finish<'a>(&'a self, record: &'a ConversationRecord) -> BoxFuture<'a, Result<(), JournalError>>;
 
-    /// The conversation is over and its record has been handed on.
-    fn close(&self, conversation: ConversationId);
+    /// Where the answers of models are kept, if they are.
+    fn answers(self: Arc<Self>) -> Option<Arc<dyn Answers>>;
 }
 
 /// A journal in memory: lost with the process.
@@ -42,20 +79,31 @@ impl MemoryJournal {
 }
 
 impl Journal for MemoryJournal {
-    fn append(&self, conversation: ConversationId, finished: &Finished) -> Result<(), JournalError> {
+    fn begin<'a>(&'a self, head: &'a ConversationHead) -> BoxFuture<'a, Result<Begun, JournalError>> {
+        let rows = self.rows().get(&head.id).cloned().unwrap_or_default();
+        let begun = Begun { head: head.clone(), rows, in_doubt: Vec::new(), ended: None };
+        Box::pin(async { Ok(begun) })
+    }
+
+    fn append(
+        &self,
+        conversation: ConversationId,
+        finished: Arc<Finished>,
+    ) -> BoxFuture<'static, Result<(), JournalError>> {
         let mut rows = self.rows();
         let rows = rows.entry(conversation).or_default();
         if !rows.iter().rev().any(|row| row.seq == finished.seq && row.attempt == finished.attempt) {
-            rows.push(finished.clone());
+            rows.push(Finished::clone(&finished));
         }
-        Ok(())
+        Box::pin(async { Ok(()) })
     }
 
-    fn load(&self, conversation: ConversationId) -> Result<Vec<Finished>, JournalError> {
-        Ok(self.rows().get(&conversation).cloned().unwrap_or_default())
+    fn finish<'a>(&'a self, record: &'a ConversationRecord) -> BoxFuture<'a, Result<(), JournalError>> {
+        self.rows().remove(&record.head.id);
+        Box::pin(async { Ok(()) })
     }
 
-    fn close(&self, conversation: ConversationId) {
-        self.rows().remove(&conversation);
+    fn answers(self: Arc<Self>) -> Option<Arc<dyn Answers>> {
+        None
     }
 }

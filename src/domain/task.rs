@@ -120,4 +120,18 @@ impl Problem {
     pub fn scored_on(&self) -> ScoredOn {
         if self.hidden.is_some() { ScoredOn::Hidden } else { ScoredOn::Feedback }
     }
+
+    /// BLAKE3 of all that it is, hidden tests and reference included: tells whether a task is still the same, and nothing
+    /// else of it.
+    pub fn fingerprint(&self) -> String {
+        let closed = |tests: &Option<HiddenTests>| tests.as_ref().map(|tests| tests.reveal().clone());
+        let all = serde_json::json!([
+            self.task,
+            self.feedback,
+            closed(&self.validation),
+            closed(&self.hidden),
+            self.reference,
+        ]);
+        blake3::hash(all.to_string().as_bytes()).to_hex().to_string()
+    }
 }

@@ -1,11 +1,17 @@
-use std::{collections::BTreeSet, rc::Rc, sync::Arc};
+use std::{
+    cell::Cell,
+    collections::BTreeSet,
+    rc::Rc,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use thiserror::Error;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    conversation::{Assignment, Company, ConversationRecord, Vanished, hold},
+    conversation::{Assignment, Company, ConversationRecord, HoldError, hold},
     domain::Problem,
     ids::RunId,
 };
@@ -25,14 +31,16 @@ pub struct Selection {
     pub seed: u64,
     /// Conversations at once.
     pub concurrency: usize,
+    /// None is begun that may not end before this, going by the longest so far.
+    pub stop_before: Option<Instant>,
 }
 
 /// Why a run could not go on.
 #[derive(Debug, Error)]
 pub enum RunError {
-    /// A bug of Rolecall.
+    /// A conversation could not be held.
     #[error(transparent)]
-    Vanished(#[from] Vanished),
+    Hold(#[from] HoldError),
     /// A bug of Rolecall: what holds a conversation panicked.
     #[error("a conversation was lost: {0}")]
     Lost(#[from] tokio::task::JoinError),
@@ -61,7 +69,8 @@ impl Selection {
 }
 
 /// Holds every conversation of a selection and hands each record to `done` as it ends. Conversations wait at the door:
-/// at most `concurrency` are open. After `stop` fires none is begun any more; open ones end as cancelled.
+/// at most `concurrency` are open. After `stop` fires none is begun any more; open ones end as cancelled. Those of which the
+/// journal knows the end are only told.
 ///
 /// Must run inside an actix system, on its thread.
 ///
@@ -75,26 +84,30 @@ pub async fn run_all(
 ) -> Result<(), RunError> {
     let door = Arc::new(Semaphore::new(selection.concurrency.max(1)));
     let done = Rc::new(done);
+    let longest = Rc::new(Cell::new(Duration::ZERO));
     let mut open = Vec::new();
     for assignment in selection.assignments() {
         let permit = tokio::select! {
             permit = door.clone().acquire_owned() => permit,
             () = stop.cancelled() => break,
         };
-        if stop.is_cancelled() {
+        let too_late = selection.stop_before.is_some_and(|time| Instant::now() + longest.get() >= time);
+        if stop.is_cancelled() || too_late {
             break;
         }
-        let (company, stop, done) = (company.clone(), stop.clone(), done.clone());
+        let (company, stop, done, longest) = (company.clone(), stop.clone(), done.clone(), longest.clone());
         open.push(actix::spawn(async move {
             let _permit = permit;
+            let begun = Instant::now();
             let record = hold(company, assignment, stop).await?;
+            longest.set(longest.get().max(begun.elapsed()));
             done(record);
-            Ok::<(), Vanished>(())
+            Ok::<(), HoldError>(())
         }));
     }
     let mut result = Ok(());
     for conversation in open {
-        let held = conversation.await.map_err(RunError::Lost).and_then(|held| held.map_err(RunError::Vanished));
+        let held = conversation.await.map_err(RunError::Lost).and_then(|held| held.map_err(RunError::Hold));
         result = result.and(held);
     }
     result

@@ -47,6 +47,17 @@ pub trait ChatModel: Send + Sync {
         None
     }
 
+    /// Whether its answers are worth keeping: those of a model that computes them anew in no time are not.
+    fn is_kept(&self) -> bool {
+        true
+    }
+
+    /// What its answers depend on beside the request, in one text: two models of equal identity are asked for the same.
+    fn identity(&self) -> String {
+        let ModelInfo { provider, model, server_address, server_port, .. } = self.info();
+        serde_json::json!([provider, model, server_address, server_port]).to_string()
+    }
+
     /// Answers. Retries and timeouts of the transport are the model's own affair and are listed in the reply.
     ///
     /// Cancelling means dropping the future.

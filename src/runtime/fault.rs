@@ -30,6 +30,9 @@ pub enum Fault {
     /// The role could not be built from its settings, or a prompt could not be rendered.
     #[error("{0}")]
     Setup(String),
+    /// What a model answers cannot be kept, so that no call may be made any more.
+    #[error("{0}")]
+    NotKept(String),
     /// The conversation is ending.
     #[error("cancelled")]
     Cancelled,
@@ -40,7 +43,9 @@ impl Fault {
     pub fn is_retryable(&self) -> bool {
         match self {
             Self::Panic { .. } | Self::Lost | Self::Infrastructure(_) => true,
-            Self::Model(_) | Self::Endpoint(_) | Self::Rule(_) | Self::Setup(_) | Self::Cancelled => false,
+            Self::Model(_) | Self::Endpoint(_) | Self::Rule(_) | Self::Setup(_) | Self::NotKept(_) | Self::Cancelled => {
+                false
+            },
         }
     }
 
@@ -58,6 +63,7 @@ impl Fault {
             Self::Infrastructure(_) => "infrastructure".to_owned(),
             Self::Rule(_) => "rule".to_owned(),
             Self::Setup(_) => "setup".to_owned(),
+            Self::NotKept(_) => "not_kept".to_owned(),
             Self::Cancelled => "cancelled".to_owned(),
         }
     }

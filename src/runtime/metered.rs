@@ -1,4 +1,7 @@
-use super::{BudgetKind, CallRecord, Fault, PromptUsed, Turn, now_unix_nanos, record::worst_case_tokens};
+use super::{
+    AnswerKey, AnsweredFrom, BudgetKind, CallInDoubt, CallPlace, CallRecord, Fault, NotKept, PromptUsed, Turn,
+    now_unix_nanos, record::worst_case_tokens,
+};
 use crate::{
     domain::Usage,
     llm::{ChatMessage, ChatModel, ChatReply, ChatRequest, Draw, ModelError, Parameters, Purpose, Subject},
@@ -19,6 +22,9 @@ pub struct Ask<'a> {
     /// it. A reply holds the first of them, as many as one request can ask for or the server gives.
     pub choices: &'a [u32],
 }
+
+/// What a model said, and where that was found if it was not asked just now.
+type Answer = (Result<ChatReply, ModelError>, Option<AnsweredFrom>);
 
 /// A prompt as it is sent; nothing for a model that reads none.
 #[derive(Default)]
@@ -85,15 +91,60 @@ impl<'a> Metered<'a> {
             traceparent: Some(crate::ids::traceparent(seat.scene.conversation, place)),
         };
         let started_ns = now_unix_nanos();
-        let outcome = tokio::select! {
-            reply = self.model.chat(&request) => reply,
-            () = self.turn.cancelled().cancelled() => Err(ModelError::Cancelled),
-        };
-        self.write_down(request, source, &outcome, started_ns);
+        let (outcome, answered_from) = self.answer(&request, ordinal, started_ns).await?;
+        self.write_down(request, source, &outcome, (answered_from, started_ns));
         outcome.map_err(|error| match error {
             ModelError::Cancelled => Fault::Cancelled,
             other => Fault::Model(other),
         })
+    }
+
+    /// What the model says, or has said: an answer that is kept is not asked for again, and one that is not is kept before
+    /// anybody sees it.
+    async fn answer(&self, request: &ChatRequest, ordinal: u32, started_ns: u64) -> Result<Answer, Fault> {
+        let Some(answers) = self.turn.seat().scene.answers.as_ref().filter(|_| self.model.is_kept()) else {
+            return Ok((self.chat(request).await, None));
+        };
+        let (seq, attempt) = (self.turn.seq(), self.turn.attempt());
+        let place = CallPlace { conversation: self.turn.seat().scene.conversation, seq, attempt, ordinal };
+        let keys = AnswerKey::of(self.model, request, place);
+        let lost = |error: NotKept| Fault::NotKept(error.0);
+        if let Some((reply, from)) = answers.recall(place, &keys).map_err(lost)? {
+            return Ok((Ok(reply), Some(from)));
+        }
+        answers.ask(place, &self.in_doubt(request, ordinal, started_ns)).await.map_err(lost)?;
+        let outcome = self.chat(request).await;
+        // A call that was called off may have been answered all the same: it stays in doubt.
+        if !matches!(outcome, Err(ModelError::Cancelled)) {
+            answers.answer(place, &keys, outcome.as_ref().ok()).await.map_err(lost)?;
+        }
+        Ok((outcome, None))
+    }
+
+    async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, ModelError> {
+        tokio::select! {
+            reply = self.model.chat(request) => reply,
+            () = self.turn.cancelled().cancelled() => Err(ModelError::Cancelled),
+        }
+    }
+
+    /// What is known of a call before it is made.
+    fn in_doubt(&self, request: &ChatRequest, ordinal: u32, started_ns: u64) -> CallInDoubt {
+        let info = self.model.info();
+        CallInDoubt {
+            ordinal,
+            purpose: request.purpose,
+            provider: info.provider.clone(),
+            model: info.model.clone(),
+            server_address: info.server_address.clone(),
+            server_port: info.server_port,
+            at_most_tokens: worst_case_tokens(
+                &request.messages,
+                request.choices,
+                request.parameters.max_output_tokens,
+            ),
+            started_ns,
+        }
     }
 
     fn render(&self, ask: &Ask<'_>, parameters: &Parameters) -> Result<Rendered, Fault> {
@@ -139,7 +190,7 @@ impl<'a> Metered<'a> {
         request: ChatRequest,
         source: Source,
         outcome: &Result<ChatReply, ModelError>,
-        started_ns: u64,
+        (answered_from, started_ns): (Option<AnsweredFrom>, u64),
     ) {
         let info = self.model.info();
         let (reply, error) = match outcome {
@@ -168,6 +219,7 @@ impl<'a> Metered<'a> {
             choices: reply.map(|reply| reply.choices.clone()).unwrap_or_default(),
             usage: reply.map_or_else(Usage::default, |reply| reply.usage),
             attempts,
+            answered_from,
             error,
             started_ns,
             ended_ns: now_unix_nanos(),

@@ -1,6 +1,7 @@
 //! How a role takes part in a conversation: the traits that role authors implement, the one generic actor that hosts
 //! every role, what a turn can do, and what is written down about it.
 
+mod answers;
 mod clock;
 mod entry;
 mod fault;
@@ -15,6 +16,7 @@ mod seat;
 mod ticket;
 mod turn;
 
+pub use answers::{AnswerKey, AnsweredFrom, Answers, CallInDoubt, CallPlace, NotKept};
 pub use clock::now_unix_nanos;
 pub use entry::RoleEntry;
 pub use fault::Fault;

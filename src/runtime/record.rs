@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Fault;
+use super::{AnsweredFrom, CallInDoubt, Fault};
 use crate::{
     domain::{Spend, Usage, Verdict},
     ids::{ActorName, Generation, MessageId, Seq},
@@ -114,6 +114,9 @@ pub struct CallRecord {
     pub usage: Usage,
     /// Every request sent for it.
     pub attempts: Vec<Attempt>,
+    /// Where the reply was found, where it was not asked for just now; `attempts` tells then how it was come by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answered_from: Option<AnsweredFrom>,
     /// Why it failed, where it did: `error.type` and message.
     pub error: Option<(String, String)>,
     /// Unix time in ns.
@@ -163,6 +166,9 @@ pub struct PostRecord {
 pub struct TurnLog {
     /// Model calls in order.
     pub calls: Vec<CallRecord>,
+    /// Calls of which nothing more was heard when the process was killed. The turn was taken once more since.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub in_doubt: Vec<CallInDoubt>,
     /// Uses of the sandbox in order.
     pub executions: Vec<ExecutionRecord>,
     /// Requests to servers that are no models, in order.
@@ -192,9 +198,10 @@ impl TurnLog {
     }
 
     /// Tokens that its calls count against a budget: what the server said, else the most that each attempt can have cost.
-    /// A server that is silent about usage, or a call that failed, never makes tokens free.
+    /// A server that is silent about usage, or a call that failed, never makes tokens free, and neither does a kill.
     pub fn charged_tokens(&self) -> u64 {
-        self.calls.iter().map(CallRecord::charged_tokens).sum()
+        let in_doubt: u64 = self.in_doubt.iter().map(|call| call.at_most_tokens).sum();
+        in_doubt + self.calls.iter().map(CallRecord::charged_tokens).sum::<u64>()
     }
 }
 

@@ -3,7 +3,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use super::Fault;
+use super::{Answers, Fault};
 use crate::{
     domain::{Example, Profile, ProgramHash, Task},
     ids::{ActorName, ConversationId, Seq},
@@ -27,6 +27,8 @@ pub struct Scene {
     pub seed: u64,
     /// Runs programs.
     pub sandbox: Arc<dyn Sandbox>,
+    /// Keeps what models answer, where something does.
+    pub answers: Option<Arc<dyn Answers>>,
     /// Told when a turn begins: progress displays listen here, and tests inject panics.
     pub watch: Option<Watch>,
     /// Profiles by program, so that each parent is profiled once.

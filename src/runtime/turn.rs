@@ -6,7 +6,7 @@ use std::{
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 use tokio_util::sync::CancellationToken;
 
-use super::{Allowance, ExecutionRecord, Fault, History, Metered, Note, NoteValue, Seat, TurnLog, now_unix_nanos};
+use super::{Allowance, CallInDoubt, ExecutionRecord, Fault, History, Metered, Note, NoteValue, Seat, TurnLog, now_unix_nanos};
 use crate::{
     domain::{Judgement, Profile, Program, ProgramHash, Task, TestSuite},
     ids::{Generation, MessageId, Seq, keyed, number},
@@ -36,6 +36,13 @@ impl Turn {
         cancel: CancellationToken,
     ) -> Self {
         Self { seat, seq, attempt, generation, allowance, history, cancel, log: Arc::default() }
+    }
+
+    /// With the calls that a process made for this attempt which was killed before they were answered.
+    #[must_use]
+    pub fn with_doubts(self, calls: Vec<CallInDoubt>) -> Self {
+        self.log().in_doubt = calls;
+        self
     }
 
     /// Its place in the logical order.

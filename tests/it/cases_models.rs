@@ -164,6 +164,7 @@ async fn t25_t26_neither_proxies_nor_settings_of_other_providers_reach_a_local_s
     )
     .unwrap();
     let output = tokio::process::Command::new(env!("CARGO_BIN_EXE_rolecall"))
+        .env("ROLECALL_STORE", "memory")
         .args(["run", "--topology", "best_of_n", "--model", "m.toml", "--seed", "1", "--budget", "programs=1"])
         .args(["--task", "task.toml", "--traces", "traces", "--json", "--wait", "1s"])
         .envs(["HTTP_PROXY", "http_proxy", "ALL_PROXY"].map(|name| (name, "http://127.0.0.1:9")))

@@ -17,6 +17,7 @@ pub const EASY: &str = "examples/tasks/robot-walk.toml";
 pub fn rolecall(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rolecall"));
     command.args(arguments).current_dir(env!("CARGO_MANIFEST_DIR")).stdin(Stdio::null());
+    command.env("ROLECALL_STORE", "memory");
     for variable in ["OPENAI_BASE_URL", "OPENAI_API_KEY", "OPENAI_MODEL", "OTEL_EXPORTER_OTLP_ENDPOINT"] {
         command.env_remove(variable);
     }

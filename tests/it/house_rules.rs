@@ -10,7 +10,7 @@ const LAYERS: &[&[&str]] = &[
     &["ids"],
     &["domain"],
     &["languages"],
-    &["budget", "selection", "llm"],
+    &["budget", "selection", "llm", "store"],
     &["prompts", "sandbox", "benchmarks"],
     &["messages"],
     &["runtime"],

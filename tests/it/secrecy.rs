@@ -88,6 +88,7 @@ async fn a13_e47_hidden_and_validation_tests_are_in_no_prompt_trace_or_output() 
         let server = Server::start(vec![answer(200, "", reply.to_string())]).await;
         let traces = folder.path().join("traces");
         let output = tokio::process::Command::new(env!("CARGO_BIN_EXE_rolecall"))
+            .env("ROLECALL_STORE", "memory")
             .args([
                 "run",
                 "--topology",

@@ -155,6 +155,7 @@ pub fn seat(actor: &str, task: Task) -> Arc<Seat> {
         sample: 0,
         seed: 7,
         sandbox: MadeUpSandbox::by_text(),
+        answers: None,
         watch: None,
         profiles: Mutex::default(),
     };

@@ -11,9 +11,11 @@ mod gather;
 mod interventions;
 mod judging;
 mod permit;
+mod recall;
 mod retire;
 mod rounds;
 mod state;
 
 pub use events::{Command, Delivery, Ending, Event, Opening};
+pub use recall::recall;
 pub use state::Ledger;

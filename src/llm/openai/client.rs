@@ -1,4 +1,4 @@
-use std::{fmt, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 
 use async_openai::{
     Client, config::OpenAIConfig, error::OpenAIError, middleware::HttpRequestFactory, traits::RequestOptionsBuilder,
@@ -14,7 +14,7 @@ use super::{
     dialect::Dialect,
     reply::{Completion, error_inside, model_ids, usage},
     request::{body, most_tokens},
-    settings::{OpenAiSettings, check_base_url},
+    settings::{Api, OpenAiSettings, SystemRole, check_base_url},
 };
 use crate::{
     domain::shorten,
@@ -234,6 +234,17 @@ impl ChatModel for OpenAi {
 
     fn defaults(&self) -> Option<&Parameters> {
         Some(&self.settings.parameters)
+    }
+
+    fn identity(&self) -> String {
+        let OpenAiSettings { base_url, replicas, api, system, extra, .. } = &self.settings;
+        let servers: BTreeSet<&String> = replicas.iter().chain([base_url]).collect();
+        let template = match api {
+            Api::Chat => None,
+            Api::Completions(template) => Some(template.text()),
+        };
+        let merges = *system == SystemRole::Merge;
+        serde_json::json!([self.info.provider, self.info.model, servers, template, merges, extra]).to_string()
     }
 
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {

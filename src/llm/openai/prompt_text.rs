@@ -46,6 +46,11 @@ impl PromptTemplate {
         Ok(template)
     }
 
+    /// The template's own text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The prompt as one text.
     ///
     /// # Errors

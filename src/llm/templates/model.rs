@@ -86,6 +86,10 @@ impl ChatModel for Templates {
         false
     }
 
+    fn is_kept(&self) -> bool {
+        false
+    }
+
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
         let (spaces, request) = (self.spaces.clone(), request.clone());
         Box::pin(async move {

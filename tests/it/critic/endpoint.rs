@@ -173,6 +173,7 @@ async fn run(token: Option<&str>) -> (Option<i32>, String, Vec<crate::openai::se
     let traces = folder.path().join("traces");
     let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_rolecall"));
     command
+        .env("ROLECALL_STORE", "memory")
         .args(["run", "--seed", "1", "--json", "--task"])
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/tasks/bank-ledger.toml"))
         .args(["--topology".as_ref(), file.as_os_str(), "--traces".as_ref(), traces.as_os_str()])

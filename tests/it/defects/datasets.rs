@@ -132,6 +132,7 @@ fn defect_09_the_record_says_what_fed_back_and_what_scored() {
         command.args(["run", "--topology", "self_debug", "--model", "templates", "--seed", "1", "--json"]);
         command.args(["--budget", "programs=1", "--feedback", feedback]);
         command.args(["--task".as_ref(), file.as_os_str(), "--traces".as_ref(), folder.path().as_os_str()]);
+        command.env("ROLECALL_STORE", "memory");
         let output = command.env_remove("OTEL_EXPORTER_OTLP_ENDPOINT").output().unwrap();
         let stdout = String::from_utf8(output.stdout).unwrap();
         let finished: Value = serde_json::from_str(stdout.lines().next().unwrap()).unwrap();

@@ -1,0 +1,295 @@
+//! Which run this is, and where it is kept: a new one, or one that goes on.
+
+use std::{
+    collections::BTreeMap,
+    env,
+    path::PathBuf,
+    sync::Arc,
+};
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use super::{
+    exit::Failure,
+    run::Beginning,
+    terminal,
+};
+use crate::{
+    conversation::{CacheMode, Journal, MemoryJournal, StoreJournal},
+    domain::Problem,
+    ids::{ActorName, RunId, TaskId},
+    llm::ChatModel,
+    runtime::now_unix_nanos,
+    store::{RunLock, RunRow, RunState, Store, StoreError},
+};
+use tokio_util::sync::CancellationToken;
+
+/// What the store keeps of a run beside its conversations.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RunFacts {
+    /// The version that began it.
+    pub code_version: String,
+    /// The command, with the program's name.
+    pub arguments: Vec<String>,
+    /// The folder that it was given in.
+    pub folder: PathBuf,
+    /// The seed, drawn where none was given.
+    pub seed: u64,
+    /// The arrangement's name.
+    pub topology: String,
+    /// Conversations planned.
+    pub planned: usize,
+    /// Hashes of what it was asked to do, by what they are of.
+    pub parts: BTreeMap<String, String>,
+    /// The model of each actor, as it is configured.
+    #[serde(default)]
+    pub models: BTreeMap<ActorName, String>,
+    /// CPU limits of a test that were measured, in ms, with the note on each.
+    #[serde(default)]
+    pub measured: BTreeMap<TaskId, Measured>,
+}
+
+/// A limit that was measured, or why it was not.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Measured {
+    /// CPU time of a test, in ms.
+    pub test_cpu_ms: u64,
+    /// Whether it was measured.
+    pub calibrated: bool,
+    /// What the task's notes say of it.
+    pub notes: Vec<String>,
+}
+
+impl RunFacts {
+    /// Those of a row.
+    ///
+    /// # Errors
+    /// A row that another version wrote in a way that is not understood here.
+    pub fn of(row: &RunRow) -> Result<Self, Failure> {
+        serde_json::from_value(row.facts.clone())
+            .map_err(|error| Failure::store(format!("what is stored of run {} does not read: {error}", row.run)))
+    }
+}
+
+/// The run that this process is.
+pub struct Keeping {
+    /// Its identity.
+    pub run: RunId,
+    /// Its seed.
+    pub seed: u64,
+    kept: Option<Kept>,
+}
+
+struct Kept {
+    store: Arc<Store>,
+    row: RunRow,
+    facts: RunFacts,
+    resumed: bool,
+    _lock: RunLock,
+}
+
+/// What a run is asked to do.
+pub struct Undertaking {
+    /// Hashes, by what they are of: runs of equal parts do the same.
+    pub parts: BTreeMap<String, String>,
+    /// The seed, if one was given.
+    pub seed: Option<u64>,
+    /// The arrangement's name.
+    pub topology: String,
+    /// Conversations.
+    pub planned: usize,
+}
+
+impl Undertaking {
+    fn plan(&self) -> String {
+        blake3::hash(serde_json::json!([self.parts, self.seed]).to_string().as_bytes()).to_hex().to_string()
+    }
+}
+
+impl Keeping {
+    /// Begins a run, or goes on with one: that which was asked for, or else the newest of the same command where it was
+    /// interrupted. The run's row is the first thing that is written.
+    ///
+    /// # Errors
+    /// A run that goes on in another process, or whose files have changed since; the store.
+    pub async fn begin(
+        store: Option<Arc<Store>>,
+        beginning: Beginning,
+        what: Undertaking,
+    ) -> Result<Self, Failure> {
+        let (store, again) = match (beginning, store) {
+            (Beginning::Again(store, row), _) => (store, Some(*row)),
+            (_, None) => {
+                return Ok(Self { run: RunId::new(), seed: what.seed.unwrap_or_else(draw_seed), kept: None });
+            }
+            (Beginning::New, Some(store)) => (store, None),
+            (Beginning::Either, Some(store)) => {
+                let newest = store.newest_of(&what.plan())?;
+                let open = newest.filter(|row| row.state != RunState::Ended && !store.is_running(&row.run));
+                (store, open)
+            }
+        };
+        match again {
+            Some(row) => Self::go_on(store, row, &what),
+            None => Self::begin_new(store, what).await,
+        }
+    }
+
+    async fn begin_new(store: Arc<Store>, what: Undertaking) -> Result<Self, Failure> {
+        let (run, seed) = (RunId::new(), what.seed.unwrap_or_else(draw_seed));
+        let facts = RunFacts {
+            code_version: env!("CARGO_PKG_VERSION").to_owned(),
+            arguments: env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
+            folder: env::current_dir().map_err(|error| Failure::usage(format!("the current folder: {error}")))?,
+            seed,
+            topology: what.topology.clone(),
+            planned: what.planned,
+            parts: what.parts.clone(),
+            models: BTreeMap::new(),
+            measured: BTreeMap::new(),
+        };
+        let row = RunRow {
+            run: run.to_string(),
+            plan: what.plan(),
+            begun_ns: now_unix_nanos(),
+            state: RunState::Begun,
+            facts: serde_json::Value::Null,
+        };
+        let lock = store.hold_run(&row.run)?.ok_or_else(|| running(&row.run))?;
+        let mut kept = Kept { store, row, facts, resumed: false, _lock: lock };
+        kept.write().await?;
+        Ok(Self { run, seed, kept: Some(kept) })
+    }
+
+    fn go_on(store: Arc<Store>, row: RunRow, what: &Undertaking) -> Result<Self, Failure> {
+        let facts = RunFacts::of(&row)?;
+        let run = Uuid::parse_str(&row.run).map(RunId);
+        let run = run.map_err(|error| Failure::store(format!("what is stored of run {}: {error}", row.run)))?;
+        let lock = store.hold_run(&row.run)?.ok_or_else(|| running(&row.run))?;
+        let changed: Vec<&str> = (what.parts.iter())
+            .filter(|(part, hash)| facts.parts.get(*part) != Some(*hash))
+            .map(|(part, _)| part.as_str())
+            .collect();
+        if !changed.is_empty() {
+            return Err(changed_since(&row.run, &changed.join(" and ")));
+        }
+        if facts.code_version != env!("CARGO_PKG_VERSION") {
+            terminal::talk(&format!(
+                "warning: run {} was begun by rolecall {}, and this is {}",
+                row.run,
+                facts.code_version,
+                env!("CARGO_PKG_VERSION")
+            ));
+        }
+        let ended = store.conversations(&row.run)?.iter().filter(|(_, ended)| *ended).count();
+        terminal::talk(&format!(
+            "run {} goes on: {ended} of {} conversations have ended (--new begins another)",
+            row.run, facts.planned
+        ));
+        let seed = facts.seed;
+        Ok(Self { run, seed, kept: Some(Kept { store, row, facts, resumed: true, _lock: lock }) })
+    }
+
+    /// Writes down how the models are configured, or sees that they still are.
+    ///
+    /// # Errors
+    /// A model of a run that goes on is configured otherwise by now; the store.
+    pub async fn models(&mut self, models: &BTreeMap<ActorName, Arc<dyn ChatModel>>) -> Result<(), Failure> {
+        let Some(kept) = &mut self.kept else { return Ok(()) };
+        let models: BTreeMap<_, _> =
+            models.iter().map(|(actor, model)| (actor.clone(), model.identity())).collect();
+        // A run that was killed before it knew them has none.
+        if kept.resumed && !kept.facts.models.is_empty() && kept.facts.models != models {
+            let of = models.iter().find(|(actor, model)| kept.facts.models.get(*actor) != Some(*model));
+            let actor = of.map_or_else(String::new, |(actor, _)| format!(" of {actor}"));
+            return Err(changed_since(&kept.row.run, &format!("the model{actor}")));
+        }
+        kept.facts.models = models;
+        kept.write().await
+    }
+
+    /// The problems with the limits that were measured when the run began; `None` where they are still to be measured.
+    pub fn measured(&self, problems: &[Arc<Problem>]) -> Option<Vec<Arc<Problem>>> {
+        let measured = &self.kept.as_ref()?.facts.measured;
+        problems.iter().map(|problem| measured.get(&problem.task.id).map(|limit| limit.put(problem))).collect()
+    }
+
+    /// Writes down the limits that were measured.
+    ///
+    /// # Errors
+    /// The store.
+    pub async fn keep_measured(&mut self, problems: &[Arc<Problem>]) -> Result<(), Failure> {
+        let Some(kept) = &mut self.kept else { return Ok(()) };
+        kept.facts.measured =
+            problems.iter().map(|problem| (problem.task.id.clone(), Measured::of(problem))).collect();
+        kept.write().await
+    }
+
+    /// Where its conversations are written down. `broken` fires when they cannot be.
+    pub fn journal(&self, cache: CacheMode, broken: &CancellationToken) -> Arc<dyn Journal> {
+        match &self.kept {
+            Some(kept) => Arc::new(StoreJournal::new(kept.store.clone(), cache, broken.clone())),
+            None => Arc::new(MemoryJournal::default()),
+        }
+    }
+
+    /// The folder of its store, if it is kept.
+    pub fn folder(&self) -> Option<&std::path::Path> {
+        self.kept.as_ref().map(|kept| kept.store.folder())
+    }
+
+    /// Why something could not be written down, the first time that it could not.
+    pub fn failure(&self) -> Option<StoreError> {
+        self.kept.as_ref().and_then(|kept| kept.store.failure())
+    }
+
+    /// The run is over, or parked where not every conversation has ended.
+    ///
+    /// # Errors
+    /// The store.
+    pub async fn end(&mut self, all_ended: bool) -> Result<(), Failure> {
+        let Some(kept) = &mut self.kept else { return Ok(()) };
+        kept.row.state = if all_ended { RunState::Ended } else { RunState::Parked };
+        kept.write().await
+    }
+}
+
+impl Kept {
+    async fn write(&mut self) -> Result<(), Failure> {
+        self.row.facts = serde_json::to_value(&self.facts).map_err(Failure::store)?;
+        Ok(self.store.put_run(&self.row).await?)
+    }
+}
+
+impl Measured {
+    fn of(problem: &Problem) -> Self {
+        let limits = &problem.task.limits;
+        Self { test_cpu_ms: limits.test_cpu_ms, calibrated: limits.calibrated, notes: problem.notes.clone() }
+    }
+
+    fn put(&self, problem: &Problem) -> Arc<Problem> {
+        let mut problem = problem.clone();
+        let limits = &mut Arc::make_mut(&mut problem.task).limits;
+        (limits.test_cpu_ms, limits.calibrated) = (self.test_cpu_ms, self.calibrated);
+        problem.notes.clone_from(&self.notes);
+        Arc::new(problem)
+    }
+}
+
+/// 53 bits: exact in every JSON reader.
+fn draw_seed() -> u64 {
+    // The lower half of a UUIDv7 is random.
+    Uuid::now_v7().as_u64_pair().1 & ((1 << 53) - 1)
+}
+
+fn running(run: &str) -> Failure {
+    Failure::usage(format!("run {run} goes on in another process"))
+}
+
+fn changed_since(run: &str, what: &str) -> Failure {
+    Failure::usage(format!(
+        "run {run} cannot go on: {what} changed since it was begun\n  hint: put it back as it was, or begin another run \
+         with --new"
+    ))
+}

@@ -1,0 +1,42 @@
+//! `rolecall resume`: goes on with a run.
+
+use std::env;
+
+use clap::Parser;
+
+use super::{
+    args::{Cli, ResumeArgs, Verb},
+    exit::{Exit, Failure},
+    keeping::RunFacts,
+    run::{Beginning, run},
+    store,
+};
+use crate::store::RunRow;
+
+/// Carries out `rolecall resume`: the same command again, in the folder that it was given in.
+///
+/// # Errors
+/// No such run; whatever is wrong with the files that the run was begun with by now.
+pub async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
+    let store = store::open_kept(&args.store)?;
+    let row = match &args.run {
+        Some(word) => store::find(&store, word)?,
+        None => newest(store.runs()?)?,
+    };
+    let facts = RunFacts::of(&row)?;
+    env::set_current_dir(&facts.folder)
+        .map_err(|error| Failure::usage(format!("the run was begun in {}: {error}", facts.folder.display())))?;
+    let cli = Cli::try_parse_from(&facts.arguments)
+        .map_err(|error| Failure::usage(format!("the run's own command is not understood any more: {error}")))?;
+    let Verb::Run(mut run_args) = cli.verb else {
+        return Err(Failure::usage(format!("run {} was begun by another command", row.run)));
+    };
+    run_args.json = args.json;
+    run_args.concurrency = args.concurrency.or(run_args.concurrency);
+    run_args.stop_before = args.stop_before;
+    run(*run_args, Beginning::Again(store, Box::new(row))).await
+}
+
+fn newest(runs: Vec<RunRow>) -> Result<RunRow, Failure> {
+    runs.into_iter().next().ok_or_else(|| Failure::usage("no run"))
+}

@@ -1,0 +1,198 @@
+//! The journal on disk, and what models answered: both in the store.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::{Begun, ConversationEnd, ConversationHead, ConversationRecord, Ended, Journal, JournalError, Outcome};
+use crate::{
+    ids::ConversationId,
+    llm::{ChatReply, Choice},
+    runtime::{AnswerKey, AnsweredFrom, Answers, CallInDoubt, CallPlace, Finished, NotKept, TurnRecord},
+    store::{self, AnswerRow, AskedRow, Store, StoreError, TurnRow},
+};
+
+/// Which answers of other conversations a run is given, and whether others are given its own. A conversation that goes on
+/// after its process was killed has its own answers in every case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CacheMode {
+    /// Neither.
+    Off,
+    /// It is given others', and keeps its own to itself.
+    Read,
+    /// Both.
+    #[default]
+    Write,
+}
+
+/// Writes a run's conversations into a store.
+pub struct StoreJournal {
+    store: Arc<Store>,
+    cache: CacheMode,
+    broken: CancellationToken,
+}
+
+/// How a conversation ended, as its row has it.
+#[derive(Serialize, Deserialize)]
+struct Finish {
+    end: ConversationEnd,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    turns: Option<Vec<Arc<TurnRecord>>>,
+}
+
+impl StoreJournal {
+    /// Into this store. `broken` fires when something could not be written down: the run must stop then.
+    pub fn new(store: Arc<Store>, cache: CacheMode, broken: CancellationToken) -> Self {
+        Self { store, cache, broken }
+    }
+
+    /// What the journal says where the store fails; the run is told.
+    fn failed<T>(&self, outcome: Result<T, StoreError>) -> Result<T, JournalError> {
+        outcome.map_err(|error| {
+            self.broken.cancel();
+            JournalError(error.to_string())
+        })
+    }
+
+    fn read<T: DeserializeOwned>(&self, value: Value) -> Result<T, JournalError> {
+        let read = serde_json::from_value(value);
+        self.failed(read.map_err(|error| StoreError::Row(self.store.file().to_path_buf(), error.to_string())))
+    }
+
+    async fn known(&self, head: &ConversationHead) -> Result<Option<Begun>, JournalError> {
+        let id = bytes(head.id);
+        let Some(row) = self.failed(self.store.conversation(id))? else { return Ok(None) };
+        let ended = row.finish.map(|finish| self.read(finish)).transpose()?;
+        let rows = self.failed(self.store.turns(id))?;
+        let rows = rows.into_iter().map(|TurnRow { content, .. }| self.read(content)).collect::<Result<_, _>>()?;
+        let in_doubt = if ended.is_some() { Vec::new() } else { self.failed(self.store.unanswered(id).await)? };
+        let in_doubt = in_doubt
+            .into_iter()
+            .map(|AskedRow { place, content }| Ok(((place.seq, place.attempt), self.read(content)?)))
+            .collect::<Result<_, JournalError>>()?;
+        let ended = ended.map(|Finish { end, turns }| Ended { end, turns });
+        Ok(Some(Begun { head: self.read(row.head)?, rows, in_doubt, ended }))
+    }
+}
+
+impl Journal for StoreJournal {
+    fn begin<'a>(&'a self, head: &'a ConversationHead) -> BoxFuture<'a, Result<Begun, JournalError>> {
+        Box::pin(async move {
+            if let Some(begun) = self.known(head).await? {
+                return Ok(begun);
+            }
+            let row = serde_json::to_value(head).map_err(|error| JournalError(error.to_string()))?;
+            self.failed(self.store.begin_conversation(head.run.to_string(), bytes(head.id), row).await)?;
+            Ok(Begun { head: head.clone(), rows: Vec::new(), in_doubt: Vec::new(), ended: None })
+        })
+    }
+
+    fn append(
+        &self,
+        conversation: ConversationId,
+        finished: Arc<Finished>,
+    ) -> BoxFuture<'static, Result<(), JournalError>> {
+        let place = (finished.seq, finished.attempt);
+        let content = Box::new(move || serde_json::to_value(&*finished));
+        let stored = self.store.append_turn(bytes(conversation), place, content);
+        let broken = self.broken.clone();
+        Box::pin(async move {
+            stored.await.map_err(|error| {
+                broken.cancel();
+                JournalError(error.to_string())
+            })
+        })
+    }
+
+    fn finish<'a>(&'a self, record: &'a ConversationRecord) -> BoxFuture<'a, Result<(), JournalError>> {
+        Box::pin(async move {
+            let ConversationRecord { head, turns, end } = record;
+            if end.outcome == Outcome::Cancelled {
+                return Ok(());
+            }
+            // Which turns were called off does not follow from those that finished.
+            let turns = (end.outcome == Outcome::BudgetWall).then(|| turns.clone());
+            let finish = serde_json::to_value(Finish { end: end.clone(), turns });
+            let finish = finish.map_err(|error| JournalError(error.to_string()))?;
+            self.failed(self.store.finish_conversation(bytes(head.id), finish).await)
+        })
+    }
+
+    fn answers(self: Arc<Self>) -> Option<Arc<dyn Answers>> {
+        Some(self)
+    }
+}
+
+impl Answers for StoreJournal {
+    fn recall(&self, place: CallPlace, keys: &[AnswerKey]) -> Result<Option<(ChatReply, AnsweredFrom)>, NotKept> {
+        let mut found: Option<(ChatReply, AnsweredFrom)> = None;
+        for key in keys {
+            let others = self.cache != CacheMode::Off;
+            let Some((content, own)) =
+                self.failed(self.store.answered(bytes(place.conversation), &key.0, others)).map_err(not_kept)?
+            else {
+                break;
+            };
+            let reply: ChatReply = self.read(content).map_err(not_kept)?;
+            match &mut found {
+                None => found = Some((reply, if own { AnsweredFrom::Resumed } else { AnsweredFrom::Cache })),
+                Some((whole, _)) => whole.choices.extend(reply.choices),
+            }
+        }
+        Ok(found)
+    }
+
+    fn ask(&self, place: CallPlace, call: &CallInDoubt) -> BoxFuture<'_, Result<(), NotKept>> {
+        let content = serde_json::to_value(call).map_err(|error| NotKept(error.to_string()));
+        Box::pin(async move { self.failed(self.store.ask(row_place(place), content?).await).map_err(not_kept) })
+    }
+
+    fn answer<'a>(
+        &'a self,
+        place: CallPlace,
+        keys: &'a [AnswerKey],
+        reply: Option<&'a ChatReply>,
+    ) -> BoxFuture<'a, Result<(), NotKept>> {
+        Box::pin(async move {
+            let singles = reply.map(one_by_one).unwrap_or_default();
+            let rows = keys.iter().zip(singles).map(|(AnswerKey(key), single)| {
+                let shared = self.cache == CacheMode::Write && single.choices.iter().all(is_whole);
+                let content = serde_json::to_value(single).map_err(|error| NotKept(error.to_string()))?;
+                Ok(AnswerRow { key: *key, shared, content })
+            });
+            let rows = rows.collect::<Result<_, NotKept>>()?;
+            self.failed(self.store.answer(row_place(place), rows).await).map_err(not_kept)
+        })
+    }
+}
+
+/// A reply for each of the choices. The first has the usage and the requests of them all.
+fn one_by_one(reply: &ChatReply) -> Vec<ChatReply> {
+    let mut singles: Vec<ChatReply> =
+        reply.choices.iter().map(|choice| ChatReply { choices: vec![choice.clone()], ..reply.clone() }).collect();
+    for single in singles.iter_mut().skip(1) {
+        (single.usage, single.attempts) = Default::default();
+    }
+    singles
+}
+
+/// Whether a choice is a whole answer, and not one that was cut short or taken back.
+fn is_whole(choice: &Choice) -> bool {
+    !choice.text.trim().is_empty() && !matches!(choice.finish_reason.as_str(), "length" | "content_filter" | "abort" | "error")
+}
+
+fn bytes(conversation: ConversationId) -> [u8; 16] {
+    *conversation.0.as_bytes()
+}
+
+fn row_place(place: CallPlace) -> store::CallPlace {
+    let CallPlace { conversation, seq, attempt, ordinal } = place;
+    store::CallPlace { conversation: bytes(conversation), seq, attempt, ordinal }
+}
+
+fn not_kept(error: JournalError) -> NotKept {
+    NotKept(error.0)
+}

@@ -1,0 +1,199 @@
+//! Conversations and their finished turns.
+
+use std::{collections::BTreeMap, io, path::Path};
+
+use futures_util::future::BoxFuture;
+use rusqlite::{Connection, OptionalExtension, params, types::Type};
+use serde_json::Value;
+
+use super::{
+    Store, StoreError,
+    error::Said,
+    pack::{Packed, pack, unpack},
+};
+
+/// A conversation as it is kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConversationRow {
+    /// What was known before its first turn.
+    pub head: Value,
+    /// How it ended; `None` while it goes on, or where it was cut off.
+    pub finish: Option<Value>,
+}
+
+/// A finished attempt of a turn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TurnRow {
+    /// Its place in the logical order.
+    pub seq: u32,
+    /// 0 for the first attempt, 1 for the second.
+    pub attempt: u8,
+    /// What happened.
+    pub content: Value,
+}
+
+/// Gives a value of the layers above. Called by the thread that writes, so that nobody else waits for it.
+pub type Content = Box<dyn Fn() -> serde_json::Result<Value> + Send>;
+
+impl Store {
+    /// Writes down that a conversation of `run` begins. One that is there already stays as it is.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub async fn begin_conversation(&self, run: String, conversation: [u8; 16], head: Value) -> Result<(), StoreError> {
+        let file = self.file().to_path_buf();
+        let change = move |connection: &Connection| {
+            let head = packed(connection, &file, head.clone())?;
+            let sql = "INSERT OR IGNORE INTO conversations (conversation, run, head) VALUES (?1, ?2, ?3)";
+            execute(connection, &file, sql, params![conversation, run, head])
+        };
+        self.writer.write(change).await
+    }
+
+    /// Appends a finished attempt. One that is there already stays as it is. What was asked for it is answered by that.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub fn append_turn(
+        &self,
+        conversation: [u8; 16],
+        (seq, attempt): (u32, u8),
+        content: Content,
+    ) -> BoxFuture<'static, Result<(), StoreError>> {
+        let file = self.file().to_path_buf();
+        self.writer.write(move |connection| {
+            let content = content().map_err(|error| StoreError::Row(file.clone(), error.to_string()))?;
+            let content = packed(connection, &file, content)?;
+            let sql = "INSERT OR IGNORE INTO turns (conversation, seq, attempt, content)
+                       SELECT id, ?2, ?3, ?4 FROM conversations WHERE conversation = ?1";
+            execute(connection, &file, sql, params![conversation, seq, attempt, content])?;
+            let sql = "DELETE FROM asked WHERE seq = ?2 AND attempt = ?3
+                       AND conversation = (SELECT id FROM conversations WHERE conversation = ?1)";
+            execute(connection, &file, sql, params![conversation, seq, attempt])
+        })
+    }
+
+    /// Writes down how a conversation ended.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub async fn finish_conversation(&self, conversation: [u8; 16], finish: Value) -> Result<(), StoreError> {
+        let file = self.file().to_path_buf();
+        let change = move |connection: &Connection| {
+            let finish = packed(connection, &file, finish.clone())?;
+            let sql = "UPDATE conversations SET finish = ?2 WHERE conversation = ?1 AND finish IS NULL";
+            execute(connection, &file, sql, params![conversation, finish])
+        };
+        self.writer.write(change).await
+    }
+
+    /// What is kept of a conversation.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub fn conversation(&self, conversation: [u8; 16]) -> Result<Option<ConversationRow>, StoreError> {
+        self.read(|connection| {
+            let sql = "SELECT head, finish FROM conversations WHERE conversation = ?1";
+            let mut statement = connection.prepare_cached(sql)?;
+            let columns = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+            let row: Option<(Vec<u8>, Option<Vec<u8>>)> = statement.query_row([conversation], columns).optional()?;
+            row.map(|(head, finish)| {
+                let mut programs = Programs::of(connection);
+                let finish = finish.map(|finish| programs.unpack(&finish)).transpose()?;
+                Ok(ConversationRow { head: programs.unpack(&head)?, finish })
+            })
+            .transpose()
+        })
+    }
+
+    /// The finished attempts of a conversation, in the order in which they were appended.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub fn turns(&self, conversation: [u8; 16]) -> Result<Vec<TurnRow>, StoreError> {
+        self.read(|connection| {
+            let sql = "SELECT turns.seq, turns.attempt, turns.content FROM turns JOIN conversations ON
+                       conversations.id = turns.conversation WHERE conversations.conversation = ?1 ORDER BY turns.id";
+            let mut programs = Programs::of(connection);
+            let mut statement = connection.prepare_cached(sql)?;
+            let rows = statement.query_map([conversation], |row| {
+                let content: Vec<u8> = row.get(2)?;
+                Ok(TurnRow { seq: row.get(0)?, attempt: row.get(1)?, content: programs.unpack(&content)? })
+            })?;
+            rows.collect()
+        })
+    }
+
+    /// The conversations of a run that have been begun, and whether each has ended.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub fn conversations(&self, run: &str) -> Result<Vec<([u8; 16], bool)>, StoreError> {
+        self.read(|connection| {
+            let sql = "SELECT conversation, finish IS NOT NULL FROM conversations WHERE run = ?1 ORDER BY id";
+            let mut statement = connection.prepare_cached(sql)?;
+            statement.query_map([run], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        })
+    }
+
+    /// The first write that failed since the store was opened.
+    pub fn failure(&self) -> Option<StoreError> {
+        self.writer.failure()
+    }
+}
+
+/// Packs a value for a row, and writes down the programs that it names.
+pub(super) fn packed(connection: &Connection, file: &Path, value: Value) -> Result<Vec<u8>, StoreError> {
+    let Packed { bytes, programs } =
+        pack(value).map_err(|error| StoreError::Row(file.to_path_buf(), error.to_string()))?;
+    for (hash, content) in programs {
+        execute(connection, file, "INSERT OR IGNORE INTO programs (hash, content) VALUES (?1, ?2)", [hash, content])?;
+    }
+    Ok(bytes)
+}
+
+pub(super) fn execute(
+    connection: &Connection,
+    file: &Path,
+    sql: &str,
+    values: impl rusqlite::Params,
+) -> Result<(), StoreError> {
+    let mut statement = connection.prepare_cached(sql).said(file)?;
+    statement.execute(values).said(file)?;
+    Ok(())
+}
+
+/// Finds the programs of rows, each once.
+pub(super) struct Programs<'c> {
+    connection: &'c Connection,
+    found: BTreeMap<String, String>,
+}
+
+impl<'c> Programs<'c> {
+    pub(super) fn of(connection: &'c Connection) -> Self {
+        Self { connection, found: BTreeMap::new() }
+    }
+
+    pub(super) fn unpack(&mut self, bytes: &[u8]) -> rusqlite::Result<Value> {
+        unpack(bytes, &mut |hash| self.find(hash)).map_err(|error| unreadable(0, error.into()))
+    }
+
+    fn find(&mut self, hash: &str) -> io::Result<String> {
+        if let Some(content) = self.found.get(hash) {
+            return Ok(content.clone());
+        }
+        let sql = "SELECT content FROM programs WHERE hash = ?1";
+        let content: String = self
+            .connection
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.query_row([hash], |row| row.get(0)))
+            .map_err(|error| io::Error::other(format!("program {hash}: {error}")))?;
+        self.found.insert(hash.to_owned(), content.clone());
+        Ok(content)
+    }
+}
+
+/// A column that does not read.
+pub(super) fn unreadable(column: usize, error: Box<dyn std::error::Error + Send + Sync>) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(column, Type::Blob, error)
+}
