@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::{
     conversation::ConversationRecord,
     domain::{ErrorType, Isolation, Judgement, OutputRule, Patches, Problem, Protocol, ScoredOn, Spend},
+    runtime::AnsweredFrom,
     telemetry::TraceSummary,
 };
 
@@ -34,6 +35,8 @@ pub struct ConversationFinished {
     input_tokens: u64,
     output_tokens: u64,
     calls_without_usage: u32,
+    calls_in_doubt: Vec<InDoubt>,
+    answers_from_cache: usize,
     deterministic: bool,
     seconds: f64,
     isolation: Isolation,
@@ -75,6 +78,8 @@ impl ConversationFinished {
             input_tokens: end.spend.input_tokens,
             output_tokens: end.spend.output_tokens,
             calls_without_usage: end.spend.calls_without_usage,
+            calls_in_doubt: InDoubt::of(record),
+            answers_from_cache: answers_from_cache(record),
             deterministic: end.deterministic,
             seconds: seconds(end.ended_ns.saturating_sub(head.started_ns)),
             isolation: head.isolation.clone(),
@@ -91,6 +96,39 @@ impl ConversationFinished {
             examples: head.examples.iter().map(|task| task.0.clone()).collect(),
         }
     }
+}
+
+/// A call of which nothing more was heard when the run's process was killed.
+#[derive(Clone, Debug, Serialize)]
+struct InDoubt {
+    actor: String,
+    seq: u32,
+    model: String,
+    at_most_tokens: u64,
+}
+
+impl InDoubt {
+    fn of(record: &ConversationRecord) -> Vec<Self> {
+        let turns = record.turns.iter();
+        let calls = turns.flat_map(|turn| {
+            let logs = turn.attempts.iter().map(|attempt| &attempt.log);
+            logs.flat_map(|log| &log.in_doubt).map(move |call| (turn, call))
+        });
+        calls
+            .map(|(turn, call)| Self {
+                actor: turn.actor.0.clone(),
+                seq: turn.seq,
+                model: call.model.clone(),
+                at_most_tokens: call.at_most_tokens,
+            })
+            .collect()
+    }
+}
+
+/// Calls that were answered by what another conversation was told.
+fn answers_from_cache(record: &ConversationRecord) -> usize {
+    let calls = record.turns.iter().flat_map(|turn| &turn.attempts).flat_map(|attempt| &attempt.log.calls);
+    calls.filter(|call| call.answered_from == Some(AnsweredFrom::Cache)).count()
 }
 
 /// `event = "run_finished"`, the last line.

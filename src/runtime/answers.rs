@@ -53,6 +53,16 @@ pub enum AnsweredFrom {
     Cache,
 }
 
+impl AnsweredFrom {
+    /// The word used in traces.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Resumed => "resumed",
+            Self::Cache => "cache",
+        }
+    }
+}
+
 /// What cannot be kept must not be bought.
 #[derive(Clone, Debug, Error)]
 #[error("{0}")]

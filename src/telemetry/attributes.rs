@@ -96,6 +96,10 @@ pub const PARTS: &str = "rolecall.parts";
 pub const OUTCOME: &str = "rolecall.outcome";
 /// The outcome of a killed conversation whose trace was closed afterwards.
 pub const INTERRUPTED: &str = "interrupted";
+/// Where an answer was found that was not asked for just now: `resumed` or `cache`.
+pub const ANSWERED_FROM: &str = "rolecall.answered_from";
+/// The most tokens that a call in doubt can have cost.
+pub const AT_MOST_TOKENS: &str = "rolecall.at_most_tokens";
 pub const OUTCOME_DETAIL: &str = "rolecall.outcome_detail";
 pub const SOLVED: &str = "rolecall.solved";
 pub const STARTER_PASSED: &str = "rolecall.starter_passed";

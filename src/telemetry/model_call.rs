@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     llm::Attempt,
-    runtime::{CallRecord, Finished, TurnRecord},
+    runtime::{AnsweredFrom, CallInDoubt, CallRecord, Finished, TurnRecord},
 };
 
 /// The span of call number `ordinal` of an attempt. Its id is the one that the request carried as its parent.
@@ -62,7 +62,8 @@ pub fn project(
         .set(name::PROMPT_SHORTENED, (!call.shortened.is_empty()).then(|| call.shortened.clone()))
         .set(name::PROMPT, call.prompt.as_ref().map(|prompt| prompt.reference.as_str()))
         .set(name::PROMPT_HASH, call.prompt.as_ref().map(|prompt| prompt.hash.as_str()))
-        .set(name::ATTEMPTS, call.attempts.len());
+        .set(name::ATTEMPTS, call.attempts.len())
+        .set(name::ANSWERED_FROM, call.answered_from.map(AnsweredFrom::word));
     if let Some(first) = call.attempts.last().and_then(|attempt| attempt.first_token_ms) {
         draft.set(name::REQUEST_STREAM, true);
         draft.set(name::TIME_TO_FIRST, Duration::from_millis(first).as_secs_f64());
@@ -84,6 +85,40 @@ pub fn project(
     if let Some((kind, message)) = &call.error {
         Ending::of_call(kind, message, spoken.content).write(&mut draft);
     }
+    draft.finish()
+}
+
+/// The span of a call of which nothing more was heard when the process was killed. It has no length, since nobody knows how
+/// long it took.
+pub fn project_in_doubt(
+    turn: &TurnRecord,
+    attempt: &Finished,
+    (index, call): (usize, &CallInDoubt),
+    parent: SpanId,
+    spoken: &Spoken<'_>,
+) -> ServiceSpan {
+    let actor = turn.actor.0.as_str();
+    let place = spoken.place("chat in doubt", attempt, index);
+    let period = Period::instant(call.started_ns);
+    let mut draft = Draft::new(actor, place, Some(parent), format!("chat {}", call.model), period).client();
+    draft
+        .set(name::OPERATION, "chat")
+        .set(name::PROVIDER, call.provider.as_str())
+        .set(name::REQUEST_MODEL, call.model.as_str())
+        .set(name::AGENT, actor)
+        .set(name::CONVERSATION, spoken.head.id.trace_id())
+        .set(name::SPAN_KIND, "LLM")
+        .set(name::SERVER_ADDRESS, call.server_address.as_deref())
+        .set(name::SERVER_PORT, call.server_port.map(u32::from))
+        .set(name::PEER_SERVICE, call.server_address.as_deref().unwrap_or(&call.provider))
+        .set(name::ROLE, turn.role.as_str())
+        .set(name::SEQ, turn.seq)
+        .set(name::ATTEMPT, u32::from(attempt.attempt))
+        .set(name::ORDINAL, call.ordinal)
+        .set(name::GENERATION, turn.generation)
+        .set(name::PURPOSE, call.purpose.name())
+        .set(name::AT_MOST_TOKENS, call.at_most_tokens);
+    draft.fail(name::INTERRUPTED, "the process was killed before an answer was stored".to_owned());
     draft.finish()
 }
 

@@ -71,6 +71,9 @@ pub fn period(turn: &TurnRecord) -> Option<Period> {
 /// A parent ends after its children, whatever the clocks of tasks said.
 fn attempt_period(attempt: &Finished) -> Period {
     let mut period = Period::new(attempt.started_ns, attempt.ended_ns);
+    for call in &attempt.log.in_doubt {
+        period.hold(Period::instant(call.started_ns));
+    }
     for call in &attempt.log.calls {
         period.hold(Period::new(call.started_ns, call.ended_ns));
     }
@@ -93,6 +96,9 @@ pub fn project(turn: &TurnRecord, spoken: &Spoken<'_>) -> (SpanId, Vec<ServiceSp
         spans.push(attempt_span(turn, attempt, place, manner, spoken));
         for (ordinal, call) in attempt.log.calls.iter().enumerate() {
             spans.push(model_call::project(turn, attempt, (ordinal, call), place.span, spoken));
+        }
+        for (index, call) in attempt.log.in_doubt.iter().enumerate() {
+            spans.push(model_call::project_in_doubt(turn, attempt, (index, call), place.span, spoken));
         }
         for (ordinal, execution) in attempt.log.executions.iter().enumerate() {
             if !(manner.evaluates && execution.what == execution::RUN_TESTS) {

@@ -35,6 +35,7 @@ mod search_model;
 mod searching;
 mod secrecy;
 mod stage;
+mod store;
 mod support;
 mod telemetry;
 mod templates;

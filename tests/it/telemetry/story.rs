@@ -270,6 +270,7 @@ pub fn call(turn: &TurnRecord, purpose: Purpose) -> CallRecord {
         }],
         usage: Usage { input_tokens: Some(120), output_tokens: Some(40) },
         attempts: vec![request(503, Some("unavailable"), 0), request(200, None, 5)],
+        answered_from: None,
         error: None,
         started_ns: attempt.started_ns + MS,
         ended_ns: attempt.started_ns + 20 * MS,

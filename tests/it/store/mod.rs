@@ -1,0 +1,41 @@
+//! What is kept survives: crashes at every point, kills, other processes, full disks, damage.
+
+mod crashes;
+mod database;
+mod kills;
+mod model_server;
+mod resuming;
+mod scene;
+
+use serde_json::Value;
+
+/// What may differ between equal runs: times, and how answers were come by.
+const PROVENANCE: &[&str] = &[
+    "started_ns",
+    "ended_ns",
+    "started_ms",
+    "duration_ms",
+    "waited_ms",
+    "in_doubt",
+    "answered_from",
+    "cpu_ms",
+    "wall_ms",
+];
+
+/// A record without what may differ between equal runs.
+pub fn result_part(record: &impl serde::Serialize) -> Value {
+    let mut value = serde_json::to_value(record).unwrap();
+    strip(&mut value);
+    value
+}
+
+fn strip(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(strip),
+        Value::Object(fields) => {
+            fields.retain(|name, _| !PROVENANCE.contains(&name.as_str()));
+            fields.values_mut().for_each(strip);
+        }
+        _ => {}
+    }
+}
