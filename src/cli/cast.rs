@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// A model of each actor that asks one.
-type Models = BTreeMap<ActorName, Arc<dyn ChatModel>>;
+pub type Models = BTreeMap<ActorName, Arc<dyn ChatModel>>;
 
 /// The prompts of each actor, by key.
 pub type Prompts = BTreeMap<ActorName, BTreeMap<String, Arc<Prompt>>>;

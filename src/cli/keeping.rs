@@ -1,29 +1,21 @@
 //! Which run this is, and where it is kept: a new one, or one that goes on.
 
-use std::{
-    collections::BTreeMap,
-    env,
-    path::PathBuf,
-    sync::Arc,
-};
+use std::{collections::BTreeMap, env, path::PathBuf, sync::Arc};
 
 use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::{
-    exit::Failure,
-    run::Beginning,
-    terminal,
-};
+use super::{cast::Models, exit::Failure, run::Beginning, terminal};
 use crate::{
     conversation::{CacheMode, Journal, MemoryJournal, StoreJournal},
     domain::Problem,
     ids::{ActorName, RunId, TaskId},
-    llm::ChatModel,
+    llm::replay::RecordedModel,
     runtime::now_unix_nanos,
     store::{RunLock, RunRow, RunState, Store, StoreError},
+    topology::Plan,
 };
-use tokio_util::sync::CancellationToken;
 
 /// What the store keeps of a run beside its conversations.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -42,12 +34,21 @@ pub struct RunFacts {
     pub planned: usize,
     /// Hashes of what it was asked to do, by what they are of.
     pub parts: BTreeMap<String, String>,
-    /// The model of each actor, as it is configured.
+    /// The model of each actor.
     #[serde(default)]
-    pub models: BTreeMap<ActorName, String>,
+    pub models: BTreeMap<ActorName, SeatedModel>,
     /// CPU limits of a test that were measured, in ms, with the note on each.
     #[serde(default)]
     pub measured: BTreeMap<TaskId, Measured>,
+}
+
+/// A model of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SeatedModel {
+    /// The name that it is asked for by.
+    pub name: String,
+    /// What it is, for runs that ask this one again.
+    pub model: RecordedModel,
 }
 
 /// A limit that was measured, or why it was not.
@@ -113,11 +114,7 @@ impl Keeping {
     ///
     /// # Errors
     /// A run that goes on in another process, or whose files have changed since; the store.
-    pub async fn begin(
-        store: Option<Arc<Store>>,
-        beginning: Beginning,
-        what: Undertaking,
-    ) -> Result<Self, Failure> {
+    pub async fn begin(store: Option<Arc<Store>>, beginning: Beginning, what: Undertaking) -> Result<Self, Failure> {
         let (store, again) = match (beginning, store) {
             (Beginning::Again(store, row), _) => (store, Some(*row)),
             (_, None) => {
@@ -195,10 +192,14 @@ impl Keeping {
     ///
     /// # Errors
     /// A model of a run that goes on is configured otherwise by now; the store.
-    pub async fn models(&mut self, models: &BTreeMap<ActorName, Arc<dyn ChatModel>>) -> Result<(), Failure> {
+    pub async fn models(&mut self, plan: &Plan, models: &Models) -> Result<(), Failure> {
         let Some(kept) = &mut self.kept else { return Ok(()) };
-        let models: BTreeMap<_, _> =
-            models.iter().map(|(actor, model)| (actor.clone(), model.identity())).collect();
+        let seated = plan.nodes.iter().filter_map(|node| Some((node, node.model.clone()?, models.get(&node.name)?)));
+        let models: BTreeMap<ActorName, SeatedModel> = seated
+            .map(|(node, name, model)| {
+                (node.name.clone(), SeatedModel { name, model: RecordedModel::of(model.as_ref()) })
+            })
+            .collect();
         // A run that was killed before it knew them has none.
         if kept.resumed && !kept.facts.models.is_empty() && kept.facts.models != models {
             let of = models.iter().find(|(actor, model)| kept.facts.models.get(*actor) != Some(*model));
@@ -221,8 +222,7 @@ impl Keeping {
     /// The store.
     pub async fn keep_measured(&mut self, problems: &[Arc<Problem>]) -> Result<(), Failure> {
         let Some(kept) = &mut self.kept else { return Ok(()) };
-        kept.facts.measured =
-            problems.iter().map(|problem| (problem.task.id.clone(), Measured::of(problem))).collect();
+        kept.facts.measured = problems.iter().map(|problem| (problem.task.id.clone(), Measured::of(problem))).collect();
         kept.write().await
     }
 

@@ -17,6 +17,7 @@ use super::{
     keeping::{Keeping, Undertaking},
     machine, problems,
     progress::Progress,
+    replayed::Replayed,
     signals::Stop,
     store, summary, terminal,
     watching::Watching,
@@ -27,8 +28,8 @@ use crate::{
     domain::Problem,
     evaluation::{RunError, Selection, run_all, uncalibrated},
     ids::RunId,
-    telemetry::{TraceOptions, TraceSummary, Traces},
     store::{RunRow, Store},
+    telemetry::{TraceOptions, TraceSummary, Traces},
     topology::{Checked, Overrides, Plan, TopologyRef, load_plan},
 };
 
@@ -53,7 +54,8 @@ pub enum Beginning {
 /// # Errors
 /// Everything that is wrong is found before anything starts: arrangement, tasks, models, machine.
 pub async fn run(args: RunArgs, beginning: Beginning) -> Result<Exit, Failure> {
-    let checked = load(&args)?;
+    let replayed = Replayed::asked_for(&args)?;
+    let checked = load(&args, replayed.as_ref())?;
     if args.explain {
         explain::print(&args, &checked);
         return Ok(Exit::Ended);
@@ -66,7 +68,10 @@ pub async fn run(args: RunArgs, beginning: Beginning) -> Result<Exit, Failure> {
     let limits = &checked.plan.feedback;
     let problems: Vec<Arc<Problem>> =
         problems.into_iter().map(|problem| problems::with_feedback_limits(problem, limits)).collect();
-    let undertaking = undertaking(&args, &checked.plan, &problems, &examples);
+    let mut undertaking = undertaking(&args, &checked.plan, &problems, &examples);
+    if let Some(replayed) = &replayed {
+        undertaking.parts.insert("the recorded run".to_owned(), replayed.run().to_owned());
+    }
     let store = match &beginning {
         Beginning::Again(..) => None,
         Beginning::New | Beginning::Either => store::open(&args.store)?,
@@ -88,8 +93,11 @@ pub async fn run(args: RunArgs, beginning: Beginning) -> Result<Exit, Failure> {
     }
     let mut keeping = Keeping::begin(store, beginning, undertaking).await?;
     (selection.run, selection.seed) = (keeping.run, keeping.seed);
-    let (models, mut warnings) = cast::models(&checked.plan, args.wait.unwrap_or(0.0)).await?;
-    keeping.models(&models).await?;
+    let (models, mut warnings) = match &replayed {
+        Some(replayed) => (replayed.models(&checked.plan)?, Vec::new()),
+        None => cast::models(&checked.plan, args.wait.unwrap_or(0.0)).await?,
+    };
+    keeping.models(&checked.plan, &models).await?;
     let prompts = cast::prompts(&checked.plan)?;
     // Before the first child process: from here on an interrupt is answered, not died of.
     let stop = Stop::listen();
@@ -111,7 +119,8 @@ pub async fn run(args: RunArgs, beginning: Beginning) -> Result<Exit, Failure> {
     }
     let file = args.diagnoses.as_deref();
     let placebos =
-        interventions::shuffled(&checked.plan, &prompts, &selection.problems, file, sandbox.as_ref(), stop.token()).await?;
+        interventions::shuffled(&checked.plan, &prompts, &selection.problems, file, sandbox.as_ref(), stop.token())
+            .await?;
     let options = TraceOptions::from_env(args.traces(), machine::variable).map_err(Failure::usage)?;
     let named = machine::variable("TRACEPARENT").filter(|context| !context.is_empty());
     if let Some(context) = named.filter(|_| options.projection.context.is_none()) {
@@ -218,8 +227,9 @@ fn stop_when_broken(broken: &CancellationToken, stop: &Stop) {
     });
 }
 
-fn load(args: &RunArgs) -> Result<Checked, Failure> {
-    let overrides = Overrides::new(&args.model, &args.budget, args.parallel_turns.as_deref(), &machine::variable)
+fn load(args: &RunArgs, replayed: Option<&Replayed>) -> Result<Checked, Failure> {
+    let models = replayed.map_or_else(|| args.model.clone(), Replayed::overrides);
+    let overrides = Overrides::new(&models, &args.budget, args.parallel_turns.as_deref(), &machine::variable)
         .with_prompts(args.prompts.as_deref())
         .with_examples(args.examples.as_deref(), args.examples_benchmark.as_deref());
     load_plan(&TopologyRef(args.topology.clone()), &overrides, &model_capabilities).map_err(Failure::usage)

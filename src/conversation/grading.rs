@@ -35,11 +35,9 @@ pub(super) async fn grade(
         None => return Grade { solved: best.judgement.passed(), ..nothing },
     };
     match judge_best(best, suite, problem, sandbox, cancel).await {
-        Ok(Some(verdict)) => Grade {
-            solved: verdict == Verdict::Passed,
-            hidden_verdict: is_hidden.then_some(verdict),
-            ..nothing
-        },
+        Ok(Some(verdict)) => {
+            Grade { solved: verdict == Verdict::Passed, hidden_verdict: is_hidden.then_some(verdict), ..nothing }
+        }
         Ok(None) => nothing,
         Err(SandboxError::Cancelled) => Grade { cancelled: true, ..nothing },
         Err(error) => {

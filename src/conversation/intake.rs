@@ -47,8 +47,7 @@ pub async fn hold(
 ) -> Result<ConversationRecord, HoldError> {
     let problem = &assignment.problem;
     let examples = company.examples(&assignment);
-    let Begun { head, rows, in_doubt, ended } =
-        company.journal.begin(&head(&company, &assignment, &examples)).await?;
+    let Begun { head, rows, in_doubt, ended } = company.journal.begin(&head(&company, &assignment, &examples)).await?;
     let head = Arc::new(head);
     let opening = Opening {
         task: Arc::new(TaskMessage {
@@ -64,7 +63,12 @@ pub async fn hold(
     };
     if let Some(Ended { end, turns }) = ended {
         let recalled = || recall(company.plan.clone(), opening, rows);
-        let turns = turns.or_else(recalled).ok_or_else(|| HoldError::Journal(JournalError(format!("what is stored of conversation {} does not lead to its end", head.id))))?;
+        let turns = turns.or_else(recalled).ok_or_else(|| {
+            HoldError::Journal(JournalError(format!(
+                "what is stored of conversation {} does not lead to its end",
+                head.id
+            )))
+        })?;
         return Ok(ConversationRecord { head: Arc::unwrap_or_clone(head), turns, end });
     }
     company.observer.started(&head);
@@ -74,7 +78,8 @@ pub async fn hold(
     // More seconds than a duration holds are as good as no limit.
     let wall = company.plan.budget.wall_secs.and_then(|secs| Duration::try_from_secs_f64(secs).ok());
     let known = (rows, in_doubt);
-    let address = Conversation::new(company.clone(), head.clone(), seats, opening, known, cancel.clone(), leave).start();
+    let address =
+        Conversation::new(company.clone(), head.clone(), seats, opening, known, cancel.clone(), leave).start();
     // Deadline and interrupt live outside of the actor's context, whose timers wait behind its mail.
     let stop_for = |reason| {
         // The reason goes first: a turn that is called off must not be heard before it.

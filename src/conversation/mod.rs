@@ -11,6 +11,7 @@ pub mod ledger;
 mod outcome;
 mod placebo;
 mod record;
+mod recording;
 
 pub use company::{Assignment, Company, Observer};
 pub use examples::{ExampleError, ExamplePool};
@@ -20,3 +21,4 @@ pub use kept::{CacheMode, StoreJournal};
 pub use outcome::{Outcome, StopReason};
 pub use placebo::Placebo;
 pub use record::{ConversationEnd, ConversationHead, ConversationRecord};
+pub use recording::recording;

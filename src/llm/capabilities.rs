@@ -9,8 +9,7 @@ pub struct Capabilities {
     pub avoids_repeats: bool,
 }
 
-const EVERYTHING: &[Purpose] =
-    &[Purpose::Draft, Purpose::Diagnose, Purpose::Repair, Purpose::Judge, Purpose::Plan, Purpose::Test];
+const EVERYTHING: &[Purpose] = &Purpose::ALL;
 
 /// The capabilities of the model with this name; `None` where the name means no model.
 ///

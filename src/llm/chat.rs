@@ -24,6 +24,9 @@ pub enum Purpose {
 }
 
 impl Purpose {
+    /// All there are.
+    pub const ALL: [Self; 6] = [Self::Draft, Self::Diagnose, Self::Repair, Self::Judge, Self::Plan, Self::Test];
+
     /// The word used in files and traces.
     pub fn name(self) -> &'static str {
         match self {

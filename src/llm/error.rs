@@ -65,6 +65,19 @@ pub enum ModelError {
     /// The model does not answer this purpose, or has nothing (more) to say.
     #[error("{0}")]
     NothingToSay(String),
+    /// The recorded run that is asked has no answer.
+    #[error("{0}")]
+    NotRecorded(String),
+    /// A call failed in a recorded run, and no turn ended by it.
+    #[error("{message}")]
+    Recorded {
+        /// `error.type`.
+        kind: String,
+        /// What was said.
+        message: String,
+        /// What was sent.
+        attempts: Vec<Attempt>,
+    },
     /// The conversation is ending.
     #[error("cancelled")]
     Cancelled,
@@ -77,8 +90,13 @@ impl ModelError {
             Self::Refused { attempts, .. }
             | Self::Unavailable { attempts, .. }
             | Self::BadRequest { attempts, .. }
-            | Self::PromptTooLong { attempts, .. } => attempts,
-            Self::ContextLength { .. } | Self::Budget | Self::NothingToSay(_) | Self::Cancelled => &[],
+            | Self::PromptTooLong { attempts, .. }
+            | Self::Recorded { attempts, .. } => attempts,
+            Self::ContextLength { .. }
+            | Self::Budget
+            | Self::NothingToSay(_)
+            | Self::NotRecorded(_)
+            | Self::Cancelled => &[],
         }
     }
 
@@ -96,6 +114,8 @@ impl ModelError {
             Self::ContextLength { .. } | Self::PromptTooLong { .. } => "context_length".to_owned(),
             Self::Budget => "budget".to_owned(),
             Self::NothingToSay(_) => "nothing_to_say".to_owned(),
+            Self::NotRecorded(_) => "not_recorded".to_owned(),
+            Self::Recorded { kind, .. } => kind.clone(),
             Self::Cancelled => "cancelled".to_owned(),
         }
     }

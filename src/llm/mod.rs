@@ -9,6 +9,7 @@ mod model;
 pub mod openai;
 mod parameters;
 mod reasoning;
+pub mod replay;
 pub mod scripted;
 pub mod templates;
 

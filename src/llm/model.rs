@@ -52,6 +52,11 @@ pub trait ChatModel: Send + Sync {
         true
     }
 
+    /// Whether it says what it said in a recorded run.
+    fn is_replay(&self) -> bool {
+        false
+    }
+
     /// What its answers depend on beside the request, in one text: two models of equal identity are asked for the same.
     fn identity(&self) -> String {
         let ModelInfo { provider, model, server_address, server_port, .. } = self.info();

@@ -51,6 +51,8 @@ pub enum AnsweredFrom {
     Resumed,
     /// Another conversation asked the same.
     Cache,
+    /// The model says what it said in a recorded run.
+    Replay,
 }
 
 impl AnsweredFrom {
@@ -59,6 +61,7 @@ impl AnsweredFrom {
         match self {
             Self::Resumed => "resumed",
             Self::Cache => "cache",
+            Self::Replay => "replay",
         }
     }
 }

@@ -43,9 +43,12 @@ impl Fault {
     pub fn is_retryable(&self) -> bool {
         match self {
             Self::Panic { .. } | Self::Lost | Self::Infrastructure(_) => true,
-            Self::Model(_) | Self::Endpoint(_) | Self::Rule(_) | Self::Setup(_) | Self::NotKept(_) | Self::Cancelled => {
-                false
-            },
+            Self::Model(_)
+            | Self::Endpoint(_)
+            | Self::Rule(_)
+            | Self::Setup(_)
+            | Self::NotKept(_)
+            | Self::Cancelled => false,
         }
     }
 

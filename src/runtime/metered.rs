@@ -103,7 +103,8 @@ impl<'a> Metered<'a> {
     /// anybody sees it.
     async fn answer(&self, request: &ChatRequest, ordinal: u32, started_ns: u64) -> Result<Answer, Fault> {
         let Some(answers) = self.turn.seat().scene.answers.as_ref().filter(|_| self.model.is_kept()) else {
-            return Ok((self.chat(request).await, None));
+            let from = self.model.is_replay().then_some(AnsweredFrom::Replay);
+            return Ok((self.chat(request).await, from));
         };
         let (seq, attempt) = (self.turn.seq(), self.turn.attempt());
         let place = CallPlace { conversation: self.turn.seat().scene.conversation, seq, attempt, ordinal };
@@ -138,11 +139,7 @@ impl<'a> Metered<'a> {
             model: info.model.clone(),
             server_address: info.server_address.clone(),
             server_port: info.server_port,
-            at_most_tokens: worst_case_tokens(
-                &request.messages,
-                request.choices,
-                request.parameters.max_output_tokens,
-            ),
+            at_most_tokens: worst_case_tokens(&request.messages, request.choices, request.parameters.max_output_tokens),
             started_ns,
         }
     }

@@ -6,7 +6,9 @@ use std::{
 use rand_chacha::{ChaCha8Rng, rand_core::SeedableRng};
 use tokio_util::sync::CancellationToken;
 
-use super::{Allowance, CallInDoubt, ExecutionRecord, Fault, History, Metered, Note, NoteValue, Seat, TurnLog, now_unix_nanos};
+use super::{
+    Allowance, CallInDoubt, ExecutionRecord, Fault, History, Metered, Note, NoteValue, Seat, TurnLog, now_unix_nanos,
+};
 use crate::{
     domain::{Judgement, Profile, Program, ProgramHash, Task, TestSuite},
     ids::{Generation, MessageId, Seq, keyed, number},

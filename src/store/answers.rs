@@ -123,8 +123,7 @@ impl Store {
             let mut statement = connection.prepare_cached(sql)?;
             let rows = statement.query_map([conversation], |row| {
                 let content: Vec<u8> = row.get(3)?;
-                let place =
-                    CallPlace { conversation, seq: row.get(0)?, attempt: row.get(1)?, ordinal: row.get(2)? };
+                let place = CallPlace { conversation, seq: row.get(0)?, attempt: row.get(1)?, ordinal: row.get(2)? };
                 Ok(AskedRow { place, content: programs.unpack(&content)? })
             })?;
             rows.collect()

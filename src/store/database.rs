@@ -47,10 +47,21 @@ impl Store {
         let file = folder.join(FILE);
         let alone = if network { Some(be_alone(folder)?) } else { None };
         let journal = if network { "DELETE" } else { "WAL" };
-        let connect = || connect(&file, journal).said(&file);
+        let connect = || connect(&file).said(&file);
+        // What is none of ours is not touched: its journal mode is not changed either.
         let mut writing = connect()?;
-        prepare(&file, &mut writing)?;
-        let reader = Mutex::new(connect()?);
+        let is_new = {
+            // One look: another process may be making the tables.
+            let look = writing.transaction().said(&file)?;
+            is_new(&file, &look)?
+        };
+        set_journal(&writing, journal).said(&file)?;
+        if is_new {
+            make_tables(&file, &mut writing)?;
+        }
+        let reader = connect()?;
+        set_journal(&reader, journal).said(&file)?;
+        let reader = Mutex::new(reader);
         let writer = Writer::start(file.clone(), writing)?;
         Ok(Self { folder: folder.to_path_buf(), file, reader, writer, _alone: alone })
     }
@@ -74,27 +85,37 @@ impl Store {
     }
 }
 
-fn connect(file: &Path, journal: &str) -> rusqlite::Result<Connection> {
+fn connect(file: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open(file)?;
     connection.busy_timeout(PATIENCE)?;
     connection.set_prepared_statement_cache_capacity(PREPARED);
-    connection.pragma_update_and_check(None, "journal_mode", journal, |_| Ok(()))?;
-    // In WAL mode a commit is safe from a kill of the process at once, and from a loss of power at the next checkpoint.
-    connection.pragma_update(None, "synchronous", if journal == "WAL" { "NORMAL" } else { "FULL" })?;
     connection.pragma_update(None, "foreign_keys", true)?;
     Ok(connection)
 }
 
-/// Makes the tables of a new file, and refuses one that is none of ours or newer than this program.
-fn prepare(file: &Path, connection: &mut Connection) -> Result<(), StoreError> {
+/// In WAL mode a commit is safe from a kill of the process at once, and from a loss of power at the next checkpoint.
+fn set_journal(connection: &Connection, journal: &str) -> rusqlite::Result<()> {
+    connection.pragma_update_and_check(None, "journal_mode", journal, |_| Ok(()))?;
+    connection.pragma_update(None, "synchronous", if journal == "WAL" { "NORMAL" } else { "FULL" })
+}
+
+/// Makes the tables, unless another process has done so by now.
+fn make_tables(file: &Path, connection: &mut Connection) -> Result<(), StoreError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).said(file)?;
-    let number = |sql: &str| transaction.query_row(sql, [], |row| row.get::<_, i64>(0)).said(file);
-    let (application, version) = (number("PRAGMA application_id")?, number("PRAGMA user_version")?);
-    if (application, version, number("SELECT count(*) FROM sqlite_schema")?) == (0, 0, 0) {
+    if is_new(file, &transaction)? {
         transaction.execute_batch(include_str!("schema.sql")).said(file)?;
         transaction.pragma_update(None, "application_id", APPLICATION).said(file)?;
         transaction.pragma_update(None, "user_version", VERSION).said(file)?;
-        return transaction.commit().said(file);
+    }
+    transaction.commit().said(file)
+}
+
+/// Whether the file is empty. One that is none of ours, or newer than this program, is refused.
+fn is_new(file: &Path, connection: &Connection) -> Result<bool, StoreError> {
+    let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).said(file);
+    let (application, version) = (number("PRAGMA application_id")?, number("PRAGMA user_version")?);
+    if (application, version, number("SELECT count(*) FROM sqlite_schema")?) == (0, 0, 0) {
+        return Ok(true);
     }
     if application != APPLICATION {
         return Err(StoreError::Foreign(file.to_path_buf()));
@@ -102,7 +123,7 @@ fn prepare(file: &Path, connection: &mut Connection) -> Result<(), StoreError> {
     if version > VERSION {
         return Err(StoreError::Newer { path: file.to_path_buf(), found: version, known: VERSION });
     }
-    Ok(())
+    Ok(false)
 }
 
 fn be_alone(folder: &Path) -> Result<File, StoreError> {

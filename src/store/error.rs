@@ -1,4 +1,5 @@
 use std::{
+    fs::OpenOptions,
     io,
     path::{Path, PathBuf},
 };
@@ -51,6 +52,12 @@ pub enum StoreError {
 impl StoreError {
     /// What SQLite said of the store at `path`.
     pub(super) fn of(path: &Path, error: &rusqlite::Error) -> Self {
+        if error.sqlite_error_code() == Some(ErrorCode::CannotOpen)
+            && let Err(error) = OpenOptions::new().append(true).create(true).open(path)
+        {
+            // The system knows better why.
+            return Self::of_io(path, &error);
+        }
         let path = path.to_path_buf();
         match error.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => Self::Full(path),

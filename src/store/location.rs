@@ -21,7 +21,10 @@ mod tests {
         };
         assert_eq!(of(&[("XDG_DATA_HOME", "/d"), ("HOME", "/h")]), Some(PathBuf::from("/d/rolecall")));
         assert_eq!(of(&[("HOME", "/h")]), Some(PathBuf::from("/h/.local/share/rolecall")));
-        assert_eq!(of(&[("XDG_DATA_HOME", "relative"), ("HOME", "/h")]), Some(PathBuf::from("/h/.local/share/rolecall")));
+        assert_eq!(
+            of(&[("XDG_DATA_HOME", "relative"), ("HOME", "/h")]),
+            Some(PathBuf::from("/h/.local/share/rolecall"))
+        );
         assert_eq!(of(&[]), None);
     }
 }

@@ -50,7 +50,8 @@ impl Store {
     pub async fn put_run(&self, row: &RunRow) -> Result<(), StoreError> {
         let (row, file) = (row.clone(), self.file().to_path_buf());
         let change = move |connection: &Connection| {
-            let facts = serde_json::to_vec(&row.facts).map_err(|error| StoreError::Row(file.clone(), error.to_string()))?;
+            let facts =
+                serde_json::to_vec(&row.facts).map_err(|error| StoreError::Row(file.clone(), error.to_string()))?;
             let sql = "INSERT INTO runs (run, plan, begun_ns, state, facts) VALUES (?1, ?2, ?3, ?4, ?5)
                        ON CONFLICT (run) DO UPDATE SET state = excluded.state, facts = excluded.facts";
             connection

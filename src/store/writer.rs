@@ -81,12 +81,7 @@ impl Drop for Writer {
     }
 }
 
-fn work(
-    mut connection: Connection,
-    file: &Path,
-    waiting: &Receiver<Write>,
-    failure: &Mutex<Option<StoreError>>,
-) {
+fn work(mut connection: Connection, file: &Path, waiting: &Receiver<Write>, failure: &Mutex<Option<StoreError>>) {
     while let Ok(first) = waiting.recv() {
         let mut batch = vec![first];
         batch.extend(waiting.try_iter().take(TOGETHER - 1));

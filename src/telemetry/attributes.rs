@@ -96,7 +96,7 @@ pub const PARTS: &str = "rolecall.parts";
 pub const OUTCOME: &str = "rolecall.outcome";
 /// The outcome of a killed conversation whose trace was closed afterwards.
 pub const INTERRUPTED: &str = "interrupted";
-/// Where an answer was found that was not asked for just now: `resumed` or `cache`.
+/// Where an answer was found that was not asked for just now: `resumed`, `cache` or `replay`.
 pub const ANSWERED_FROM: &str = "rolecall.answered_from";
 /// The most tokens that a call in doubt can have cost.
 pub const AT_MOST_TOKENS: &str = "rolecall.at_most_tokens";

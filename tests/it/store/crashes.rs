@@ -80,7 +80,11 @@ impl Journal for Shared {
         Box::pin(self.0.pass(self.0.journal.begin(head)))
     }
 
-    fn append(&self, conversation: ConversationId, finished: Arc<Finished>) -> BoxFuture<'static, Result<(), JournalError>> {
+    fn append(
+        &self,
+        conversation: ConversationId,
+        finished: Arc<Finished>,
+    ) -> BoxFuture<'static, Result<(), JournalError>> {
         let crashing = self.0.clone();
         let number = crashing.writes.fetch_add(1, SeqCst);
         Box::pin(async move {
@@ -130,7 +134,8 @@ fn live(folder: &Path, model: Arc<Scripted>, at: Option<(usize, When)>) -> (Opti
     on_stage(async {
         let store = Arc::new(Store::open(folder).unwrap());
         let run = RunId(uuid::Uuid::nil()).to_string();
-        let row = RunRow { run, plan: String::new(), begun_ns: 0, state: RunState::Begun, facts: serde_json::json!({}) };
+        let row =
+            RunRow { run, plan: String::new(), begun_ns: 0, state: RunState::Begun, facts: serde_json::json!({}) };
         store.put_run(&row).await.unwrap();
         let journal = Crashing::new(store, at);
         let company = cast(model, Arc::new(Shared(journal.clone())));
@@ -162,9 +167,13 @@ fn a_crash_at_every_write_loses_nothing_and_pays_nothing_twice() {
                 panic!("{at} {when:?}")
             };
             assert_eq!(result_part(&record), expected, "{at} {when:?}");
-            let doubts = record.turns.iter().flat_map(|turn| &turn.attempts).map(|it| it.log.in_doubt.len()).sum::<usize>();
+            let doubts =
+                record.turns.iter().flat_map(|turn| &turn.attempts).map(|it| it.log.in_doubt.len()).sum::<usize>();
             let asked = model.requests().len();
-            assert!((paid..=paid + doubts).contains(&asked), "{at} {when:?}: {paid} paid, {asked} asked, {doubts} in doubt");
+            assert!(
+                (paid..=paid + doubts).contains(&asked),
+                "{at} {when:?}: {paid} paid, {asked} asked, {doubts} in doubt"
+            );
             // Told again from what is stored, it is the same.
             let (again, _) = live(folder.path(), model.clone(), None);
             assert_eq!(result_part(&again.unwrap()), expected, "{at} {when:?}");

@@ -15,8 +15,20 @@ use super::{
 
 const DELAY: Duration = Duration::from_millis(25);
 const RUN: &[&str] = &[
-    "run", "--topology", "seidr", "--model", "m.toml", "--tasks", "tasks", "--samples", "2", "--seed", "5", "--budget",
-    "programs=12", "--json",
+    "run",
+    "--topology",
+    "seidr",
+    "--model",
+    "m.toml",
+    "--tasks",
+    "tasks",
+    "--samples",
+    "2",
+    "--seed",
+    "5",
+    "--budget",
+    "programs=12",
+    "--json",
 ];
 
 /// Kills runs at moments drawn from `seed` until `kills` have been killed.

@@ -4,6 +4,7 @@ mod crashes;
 mod database;
 mod kills;
 mod model_server;
+mod replaying;
 mod resuming;
 mod scene;
 

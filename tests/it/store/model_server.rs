@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    io::{BufRead, BufReader, Read, Write},
+    io::{BufRead, BufReader, Write},
     net::{TcpListener, TcpStream},
     sync::{Arc, Mutex},
     thread,
@@ -24,7 +24,7 @@ impl ModelServer {
         Self::saying(delay, |body| {
             let seed = body["seed"].as_u64().unwrap_or(0);
             let choices: Vec<Value> = (0..body["n"].as_u64().unwrap_or(1))
-                .map(|index| choice(index, &format!("```python\ndef f(x):\n    return {}\n```\n", seed % 9973 + index), "stop"))
+                .map(|index| choice(index, &format!("```python\nprint({})\n```\n", seed % 9973 + index), "stop"))
                 .collect();
             reply(choices)
         })
@@ -66,7 +66,8 @@ fn serve(stream: TcpStream, delay: Duration, answered: &Mutex<BTreeMap<String, u
     while let Some((parent, body)) = read(&mut reader) {
         thread::sleep(delay);
         let body = say(&body).to_string();
-        let head = format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
+        let head =
+            format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
         if stream.write_all(format!("{head}{body}").as_bytes()).is_err() {
             return;
         }
