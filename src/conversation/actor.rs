@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Company, ConversationHead, StopReason,
+    CallsInDoubt, Company, ConversationHead, StopReason,
     ledger::{Command, Delivery, Ending, Event, Ledger, Opening},
 };
 use crate::{
@@ -55,7 +55,7 @@ impl Conversation {
         head: Arc<ConversationHead>,
         seats: Vec<Arc<Seat>>,
         opening: Opening,
-        known: (Vec<Finished>, Vec<((Seq, u8), CallInDoubt)>),
+        known: (Vec<Finished>, CallsInDoubt),
         cancel: CancellationToken,
         leave: oneshot::Sender<Left>,
     ) -> Self {

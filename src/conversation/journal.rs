@@ -17,6 +17,9 @@ use crate::{
 #[error("{0}")]
 pub struct JournalError(pub String);
 
+/// Calls of which nothing was heard any more, by turn and attempt.
+pub type CallsInDoubt = Vec<((Seq, u8), CallInDoubt)>;
+
 /// What the journal knows of a conversation that begins, or goes on.
 #[derive(Clone, Debug)]
 pub struct Begun {
@@ -25,7 +28,7 @@ pub struct Begun {
     /// Its finished attempts, in the order in which they were appended.
     pub rows: Vec<Finished>,
     /// Calls of which nothing was heard any more, by turn and attempt.
-    pub in_doubt: Vec<((Seq, u8), CallInDoubt)>,
+    pub in_doubt: CallsInDoubt,
     /// How it ended, where it has.
     pub ended: Option<Ended>,
 }

@@ -12,7 +12,7 @@ use crate::{
     ids::ConversationId,
     llm::{ChatReply, Choice},
     runtime::{AnswerKey, AnsweredFrom, Answers, CallInDoubt, CallPlace, Finished, NotKept, TurnRecord},
-    store::{self, AnswerRow, AskedRow, Store, StoreError, TurnRow},
+    store::{self, AnswerRow, AskedRow, Packed, Store, StoreError, TurnRow},
 };
 
 /// Which answers of other conversations a run is given, and whether others are given its own. A conversation that goes on
@@ -84,7 +84,7 @@ impl Journal for StoreJournal {
             if let Some(begun) = self.known(head).await? {
                 return Ok(begun);
             }
-            let row = serde_json::to_value(head).map_err(|error| JournalError(error.to_string()))?;
+            let row = packed(head)?;
             self.failed(self.store.begin_conversation(head.run.to_string(), bytes(head.id), row).await)?;
             Ok(Begun { head: head.clone(), rows: Vec::new(), in_doubt: Vec::new(), ended: None })
         })
@@ -96,7 +96,7 @@ impl Journal for StoreJournal {
         finished: Arc<Finished>,
     ) -> BoxFuture<'static, Result<(), JournalError>> {
         let place = (finished.seq, finished.attempt);
-        let content = Box::new(move || serde_json::to_value(&*finished));
+        let content = Box::new(move || Packed::of(&*finished));
         let stored = self.store.append_turn(bytes(conversation), place, content);
         let broken = self.broken.clone();
         Box::pin(async move {
@@ -115,8 +115,7 @@ impl Journal for StoreJournal {
             }
             // Which turns were called off does not follow from those that finished.
             let turns = (end.outcome == Outcome::BudgetWall).then(|| turns.clone());
-            let finish = serde_json::to_value(Finish { end: end.clone(), turns });
-            let finish = finish.map_err(|error| JournalError(error.to_string()))?;
+            let finish = packed(&Finish { end: end.clone(), turns })?;
             self.failed(self.store.finish_conversation(bytes(head.id), finish).await)
         })
     }
@@ -146,7 +145,7 @@ impl Answers for StoreJournal {
     }
 
     fn ask(&self, place: CallPlace, call: &CallInDoubt) -> BoxFuture<'_, Result<(), NotKept>> {
-        let content = serde_json::to_value(call).map_err(|error| NotKept(error.to_string()));
+        let content = packed(call).map_err(not_kept);
         Box::pin(async move { self.failed(self.store.ask(row_place(place), content?).await).map_err(not_kept) })
     }
 
@@ -160,8 +159,7 @@ impl Answers for StoreJournal {
             let singles = reply.map(one_by_one).unwrap_or_default();
             let rows = keys.iter().zip(singles).map(|(AnswerKey(key), single)| {
                 let shared = self.cache == CacheMode::Write && single.choices.iter().all(is_whole);
-                let content = serde_json::to_value(single).map_err(|error| NotKept(error.to_string()))?;
-                Ok(AnswerRow { key: *key, shared, content })
+                Ok(AnswerRow { key: *key, shared, content: packed(&single).map_err(not_kept)? })
             });
             let rows = rows.collect::<Result<_, NotKept>>()?;
             self.failed(self.store.answer(row_place(place), rows).await).map_err(not_kept)
@@ -183,6 +181,10 @@ fn one_by_one(reply: &ChatReply) -> Vec<ChatReply> {
 fn is_whole(choice: &Choice) -> bool {
     !choice.text.trim().is_empty()
         && !matches!(choice.finish_reason.as_str(), "length" | "content_filter" | "abort" | "error")
+}
+
+fn packed(value: &impl Serialize) -> Result<Packed, JournalError> {
+    Packed::of(value).map_err(|error| JournalError(error.to_string()))
 }
 
 fn bytes(conversation: ConversationId) -> [u8; 16] {

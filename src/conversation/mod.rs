@@ -16,7 +16,7 @@ mod recording;
 pub use company::{Assignment, Company, Observer};
 pub use examples::{ExampleError, ExamplePool};
 pub use intake::{HoldError, hold};
-pub use journal::{Begun, Ended, Journal, JournalError, MemoryJournal};
+pub use journal::{Begun, CallsInDoubt, Ended, Journal, JournalError, MemoryJournal};
 pub use kept::{CacheMode, StoreJournal};
 pub use outcome::{Outcome, StopReason};
 pub use placebo::Placebo;

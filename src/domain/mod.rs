@@ -1,5 +1,6 @@
 //! Plain data: what a problem is, what a program is, what a run of a program showed.
 
+mod apart;
 mod error_type;
 mod example;
 mod excerpt;
@@ -19,6 +20,7 @@ mod test_suite;
 mod usage;
 mod verdict;
 
+pub use apart::{PROGRAM_APART, with_programs_apart};
 pub use error_type::ErrorType;
 pub use example::Example;
 pub use excerpt::Excerpt;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Language;
 
 /// A program text and what it is written in. Equality and hash are those of language and text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Program {
     /// The language of `text`.
     pub language: Language,

@@ -5,7 +5,8 @@ use serde_json::Value;
 
 use super::{
     Store, StoreError,
-    rows::{Programs, execute, packed},
+    pack::Packed,
+    rows::{Programs, execute, unload},
 };
 
 /// Which call of a conversation.
@@ -31,14 +32,14 @@ pub struct AskedRow {
 }
 
 /// One choice that a model gave.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct AnswerRow {
     /// What it was asked: equal keys ask the same.
     pub key: [u8; 32],
     /// Whether other conversations may have it: those that were cut short may not.
     pub shared: bool,
     /// What it said.
-    pub content: Value,
+    pub content: Packed,
 }
 
 impl Store {
@@ -46,10 +47,10 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`]
-    pub async fn ask(&self, place: CallPlace, content: Value) -> Result<(), StoreError> {
+    pub async fn ask(&self, place: CallPlace, content: Packed) -> Result<(), StoreError> {
         let file = self.file().to_path_buf();
         let change = move |connection: &Connection| {
-            let content = packed(connection, &file, content.clone())?;
+            let content = unload(connection, &file, &content)?;
             let sql = "INSERT INTO asked (conversation, seq, attempt, ordinal, content)
                        SELECT id, ?2, ?3, ?4, ?5 FROM conversations WHERE conversation = ?1";
             let CallPlace { conversation, seq, attempt, ordinal } = place;
@@ -67,7 +68,7 @@ impl Store {
         let change = move |connection: &Connection| {
             let CallPlace { conversation, seq, attempt, ordinal } = place;
             for AnswerRow { key, shared, content } in &choices {
-                let content = packed(connection, &file, content.clone())?;
+                let content = unload(connection, &file, content)?;
                 let sql = "INSERT OR IGNORE INTO answers (key, conversation, shared, content)
                            SELECT ?1, id, ?3, ?4 FROM conversations WHERE conversation = ?2";
                 execute(connection, &file, sql, params![key, conversation, shared, content])?;

@@ -90,6 +90,9 @@ fn connect(file: &Path) -> rusqlite::Result<Connection> {
     connection.busy_timeout(PATIENCE)?;
     connection.set_prepared_statement_cache_capacity(PREPARED);
     connection.pragma_update(None, "foreign_keys", true)?;
+    // KiB, negated; and the pages that a WAL may have before they are copied back.
+    connection.pragma_update(None, "cache_size", -32_768)?;
+    connection.pragma_update(None, "wal_autocheckpoint", 8_192)?;
     Ok(connection)
 }
 

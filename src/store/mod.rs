@@ -18,5 +18,6 @@ pub use answers::{AnswerRow, AskedRow, CallPlace};
 pub use database::Store;
 pub use error::StoreError;
 pub use location::store_folder;
+pub use pack::Packed;
 pub use rows::{Content, ConversationRow, TurnRow};
 pub use runs::{RunRow, RunState};

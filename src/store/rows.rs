@@ -9,8 +9,9 @@ use serde_json::Value;
 use super::{
     Store, StoreError,
     error::Said,
-    pack::{Packed, pack, unpack},
+    pack::{Packed, unpack},
 };
+use crate::domain::Program;
 
 /// A conversation as it is kept.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,17 +34,22 @@ pub struct TurnRow {
 }
 
 /// Gives a value of the layers above. Called by the thread that writes, so that nobody else waits for it.
-pub type Content = Box<dyn Fn() -> serde_json::Result<Value> + Send>;
+pub type Content = Box<dyn Fn() -> io::Result<Packed> + Send>;
 
 impl Store {
     /// Writes down that a conversation of `run` begins. One that is there already stays as it is.
     ///
     /// # Errors
     /// [`StoreError`]
-    pub async fn begin_conversation(&self, run: String, conversation: [u8; 16], head: Value) -> Result<(), StoreError> {
+    pub async fn begin_conversation(
+        &self,
+        run: String,
+        conversation: [u8; 16],
+        head: Packed,
+    ) -> Result<(), StoreError> {
         let file = self.file().to_path_buf();
         let change = move |connection: &Connection| {
-            let head = packed(connection, &file, head.clone())?;
+            let head = unload(connection, &file, &head)?;
             let sql = "INSERT OR IGNORE INTO conversations (conversation, run, head) VALUES (?1, ?2, ?3)";
             execute(connection, &file, sql, params![conversation, run, head])
         };
@@ -63,7 +69,7 @@ impl Store {
         let file = self.file().to_path_buf();
         self.writer.write(move |connection| {
             let content = content().map_err(|error| StoreError::Row(file.clone(), error.to_string()))?;
-            let content = packed(connection, &file, content)?;
+            let content = unload(connection, &file, &content)?;
             let sql = "INSERT OR IGNORE INTO turns (conversation, seq, attempt, content)
                        SELECT id, ?2, ?3, ?4 FROM conversations WHERE conversation = ?1";
             execute(connection, &file, sql, params![conversation, seq, attempt, content])?;
@@ -77,10 +83,10 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`]
-    pub async fn finish_conversation(&self, conversation: [u8; 16], finish: Value) -> Result<(), StoreError> {
+    pub async fn finish_conversation(&self, conversation: [u8; 16], finish: Packed) -> Result<(), StoreError> {
         let file = self.file().to_path_buf();
         let change = move |connection: &Connection| {
-            let finish = packed(connection, &file, finish.clone())?;
+            let finish = unload(connection, &file, &finish)?;
             let sql = "UPDATE conversations SET finish = ?2 WHERE conversation = ?1 AND finish IS NULL";
             execute(connection, &file, sql, params![conversation, finish])
         };
@@ -142,14 +148,13 @@ impl Store {
     }
 }
 
-/// Packs a value for a row, and writes down the programs that it names.
-pub(super) fn packed(connection: &Connection, file: &Path, value: Value) -> Result<Vec<u8>, StoreError> {
-    let Packed { bytes, programs } =
-        pack(value).map_err(|error| StoreError::Row(file.to_path_buf(), error.to_string()))?;
-    for (hash, content) in programs {
-        execute(connection, file, "INSERT OR IGNORE INTO programs (hash, content) VALUES (?1, ?2)", [hash, content])?;
+/// Writes down the programs that a row names; gives its bytes.
+pub(super) fn unload<'p>(connection: &Connection, file: &Path, packed: &'p Packed) -> Result<&'p [u8], StoreError> {
+    for (hash, program) in &packed.programs {
+        let sql = "INSERT OR IGNORE INTO programs (hash, language, text) VALUES (?1, ?2, ?3)";
+        execute(connection, file, sql, [&hash.0, program.language.name(), &program.text])?;
     }
-    Ok(bytes)
+    Ok(&packed.bytes)
 }
 
 pub(super) fn execute(
@@ -166,7 +171,7 @@ pub(super) fn execute(
 /// Finds the programs of rows, each once.
 pub(super) struct Programs<'c> {
     connection: &'c Connection,
-    found: BTreeMap<String, String>,
+    found: BTreeMap<String, Program>,
 }
 
 impl<'c> Programs<'c> {
@@ -178,18 +183,21 @@ impl<'c> Programs<'c> {
         unpack(bytes, &mut |hash| self.find(hash)).map_err(|error| unreadable(0, error.into()))
     }
 
-    fn find(&mut self, hash: &str) -> io::Result<String> {
-        if let Some(content) = self.found.get(hash) {
-            return Ok(content.clone());
+    fn find(&mut self, hash: &str) -> io::Result<Program> {
+        if let Some(program) = self.found.get(hash) {
+            return Ok(program.clone());
         }
-        let sql = "SELECT content FROM programs WHERE hash = ?1";
-        let content: String = self
+        let sql = "SELECT language, text FROM programs WHERE hash = ?1";
+        let columns = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let (language, text): (String, String) = self
             .connection
             .prepare_cached(sql)
-            .and_then(|mut statement| statement.query_row([hash], |row| row.get(0)))
+            .and_then(|mut statement| statement.query_row([hash], columns))
             .map_err(|error| io::Error::other(format!("program {hash}: {error}")))?;
-        self.found.insert(hash.to_owned(), content.clone());
-        Ok(content)
+        let language = serde_json::from_value(Value::String(language))?;
+        let program = Program { language, text };
+        self.found.insert(hash.to_owned(), program.clone());
+        Ok(program)
     }
 }
 

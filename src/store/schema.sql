@@ -27,7 +27,8 @@ CREATE TABLE turns (
 
 CREATE TABLE programs (
     hash TEXT PRIMARY KEY NOT NULL,
-    content TEXT NOT NULL
+    language TEXT NOT NULL,
+    text TEXT NOT NULL
 ) STRICT;
 
 CREATE TABLE asked (

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use rolecall::store::{RunRow, RunState, Store, StoreError};
+use rolecall::store::{Packed, RunRow, RunState, Store, StoreError};
 use serde_json::json;
 
 use super::{
@@ -184,8 +184,8 @@ async fn what_is_written_together_fails_alone() {
     let store = Store::open(folder.path()).unwrap();
     store.put_run(&row("1")).await.unwrap();
     // A conversation of a run that is not there cannot be begun; the writes beside it can be.
-    let good = |n: u8| store.begin_conversation("1".to_owned(), [n; 16], json!({ "n": n }));
-    let bad = store.begin_conversation("none".to_owned(), [9; 16], json!({}));
+    let good = |n: u8| store.begin_conversation("1".to_owned(), [n; 16], Packed::of(&n).unwrap());
+    let bad = store.begin_conversation("none".to_owned(), [9; 16], Packed::of(&0).unwrap());
     let (one, none, two) = tokio::join!(good(1), bad, good(2));
     assert!(one.is_ok() && two.is_ok() && none.is_err(), "{one:?} {none:?} {two:?}");
     assert_eq!(store.conversations("1").unwrap(), vec![([1; 16], false), ([2; 16], false)]);

@@ -63,7 +63,7 @@ fn t20_a_reply_that_was_cut_short_and_calls_that_failed_are_replayed_as_they_wer
     let server = {
         let calls = calls.clone();
         ModelServer::saying(Duration::ZERO, move |_| {
-            let finish = if calls.fetch_add(1, SeqCst) % 3 == 0 { "length" } else { "stop" };
+            let finish = if calls.fetch_add(1, SeqCst).is_multiple_of(3) { "length" } else { "stop" };
             reply(vec![choice(0, "```python\nprint(1)\n", finish)])
         })
     };

@@ -1,0 +1,102 @@
+//! What keeping a run costs: the same conversations with the journal in memory and in a store, side by side.
+//!
+//! `cargo bench --bench store` prints, for a model that takes 20 ms a call and for one that takes none, seconds of both and
+//! their ratio (medians of several rounds, 64 conversations at once); then the time and size of stores of growing length.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    dead_code,
+    missing_docs,
+    reason = "a benchmark"
+)]
+
+#[path = "../tests/it/stage.rs"]
+mod stage;
+#[path = "../tests/it/support.rs"]
+mod support;
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use rolecall::{
+    conversation::{CacheMode, Company, Journal, MemoryJournal, StoreJournal},
+    ids::RunId,
+    llm::{ChatModel, scripted::Scripted},
+    store::{RunRow, RunState, Store},
+};
+use stage::{MadeUpSandbox, company, hold_all, on_stage};
+use support::{mix, seidr, task};
+use tokio_util::sync::CancellationToken;
+
+const ROUNDS: usize = 5;
+const AT_ONCE: usize = 64;
+
+fn median(values: &[f64]) -> f64 {
+    let mut values = values.to_vec();
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// A talkative model that takes its time.
+fn model(delay: Duration) -> Arc<dyn ChatModel> {
+    Arc::new(Scripted::with(move |request, _| {
+        let text = |choice| format!("```python\ndef f(x):\n    return {}\n```\n", mix(request.seed, u64::from(choice)));
+        let texts: Vec<String> = (0..request.choices).map(text).collect();
+        rolecall::llm::scripted::Line::say_all(texts).usage(10, 5).delay(delay)
+    }))
+}
+
+async fn store_in(folder: &std::path::Path) -> Arc<Store> {
+    let store = Arc::new(Store::open(folder).unwrap());
+    let run = RunId(uuid::Uuid::nil()).to_string();
+    let row = RunRow { run, plan: String::new(), begun_ns: 0, state: RunState::Begun, facts: serde_json::json!({}) };
+    store.put_run(&row).await.unwrap();
+    store
+}
+
+fn cast(delay: Duration, programs: u32, journal: Arc<dyn Journal>) -> Arc<Company> {
+    let company = company(seidr(4, 4, programs), model(delay), MadeUpSandbox::by_text(), None);
+    let mut company = Arc::into_inner(company).unwrap();
+    company.journal = journal;
+    Arc::new(company)
+}
+
+async fn seconds(company: &Arc<Company>, conversations: u32) -> (f64, usize) {
+    let start = Instant::now();
+    let records = hold_all(company, &task(5, None), conversations, AT_ONCE).await;
+    (start.elapsed().as_secs_f64(), records.iter().map(|record| record.turns.len()).sum())
+}
+
+fn main() {
+    on_stage(async {
+        let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+        println!("load {}", load.trim());
+        for millis in [20, 0] {
+            let (mut memory, mut stored) = (Vec::new(), Vec::new());
+            for _ in 0..ROUNDS {
+                let delay = Duration::from_millis(millis);
+                memory.push(seconds(&cast(delay, 60, Arc::new(MemoryJournal::default())), 128).await.0);
+                let folder = tempfile::tempdir().unwrap();
+                let store = store_in(folder.path()).await;
+                let journal = StoreJournal::new(store, CacheMode::Write, CancellationToken::new());
+                stored.push(seconds(&cast(delay, 60, Arc::new(journal)), 128).await.0);
+            }
+            let (memory, stored) = (median(&memory), median(&stored));
+            let ratio = stored / memory;
+            println!("{millis} ms a call: memory {memory:.3} s, store {stored:.3} s, ratio {ratio:.3}");
+        }
+        for conversations in [250, 500, 1000] {
+            let folder = tempfile::tempdir().unwrap();
+            let store = store_in(folder.path()).await;
+            let journal = StoreJournal::new(store, CacheMode::Write, CancellationToken::new());
+            let (secs, turns) = seconds(&cast(Duration::ZERO, 60, Arc::new(journal)), conversations).await;
+            let bytes: u64 =
+                std::fs::read_dir(folder.path()).unwrap().map(|it| it.unwrap().metadata().unwrap().len()).sum();
+            let (each, size) = (secs * 1e6 / turns as f64, bytes as f64 / turns as f64);
+            println!("{turns} turns in one store: {each:.0} us and {size:.0} bytes a turn");
+        }
+    });
+}
