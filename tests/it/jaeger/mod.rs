@@ -1,6 +1,7 @@
 //! A real Jaeger, asked through its API: that a conversation reads there as it was held, and that no span is missing.
 
 mod api;
+mod arrangements;
 mod arriving;
 mod binary;
 pub mod gate;
