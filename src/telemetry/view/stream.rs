@@ -6,12 +6,11 @@ use std::{
     mem,
 };
 
-use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::span::{ReadSpan, attributes};
-use crate::telemetry::attributes as name;
+use crate::telemetry::{attributes as name, mending};
 
 /// The longest line that is read: 256 MiB. One that is longer is passed over, and told.
 pub const MAX_LINE_BYTES: usize = 256 << 20;
@@ -148,8 +147,7 @@ impl<R: BufRead> SpanLines<R> {
 
     fn parse(&self, line: &[u8]) -> Result<Portion, String> {
         let text = std::str::from_utf8(line).map_err(|_| "not UTF-8".to_owned())?;
-        let request: ExportTraceServiceRequest =
-            serde_json::from_str(text).map_err(|error| format!("no OTLP trace request: {error}"))?;
+        let request = mending::parse(text.as_bytes())?;
         let mut portion = Portion::default();
         for resource in request.resource_spans {
             let of_resource = attributes(resource.resource.map(|resource| resource.attributes).unwrap_or_default());
