@@ -4,7 +4,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     sync::Arc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rolecall::{
@@ -18,7 +18,8 @@ use tokio_util::sync::CancellationToken;
 use super::{
     api::SeenSpan,
     binary::{command, ended},
-    play::{Run, files_below, spans_of, written},
+    gate::{Gate, Manner},
+    play::{Run, files_below, pushed, spans_of, written},
     server::{Jaeger, LIMIT, Site},
 };
 use crate::{
@@ -60,6 +61,24 @@ async fn t31_the_spans_of_every_role_arrive_however_a_run_ends() {
         }
     };
     tokio::task::spawn_blocking(look).await.unwrap();
+}
+
+#[test]
+fn t31_a_collector_that_never_answers_costs_one_limit_however_many_roles_wait() {
+    let site = &Jaeger::shared().site;
+    let gate = Gate::before(site, Manner::Silence);
+    let run = Run::to(Some(Endpoint::at(format!("{}/v1/traces", gate.url).parse().unwrap())));
+    let record = run.hold(seidr(2, 4, 12), talkative(), 1).remove(0);
+    let begin = Instant::now();
+    let summary = run.finish_within(Duration::from_secs(1));
+    let spans = spans_of(&record) as u64;
+    assert_eq!((summary.written, summary.acknowledged, summary.waiting()), (spans, 0, spans));
+    // Far from six services times the ten seconds of a request.
+    assert!(begin.elapsed() < Duration::from_secs(30), "{:?}", begin.elapsed());
+    assert!(summary.words().unwrap().contains("not delivered"), "{summary:?}");
+    assert_eq!(pushed(&run.files(), site.endpoint(), LIMIT).acknowledged, spans);
+    let seen = site.trace(&record.head.id.trace_id());
+    assert_eq!((seen.len() as u64, services(&seen)), (spans, CAST.into()));
 }
 
 #[test]

@@ -96,7 +96,12 @@ impl Run {
 
     /// The end of the run.
     pub fn finish(&self) -> TraceSummary {
-        self.traces.finish(LIMIT)
+        self.finish_within(LIMIT)
+    }
+
+    /// The end of a run that has little time left.
+    pub fn finish_within(&self, limit: Duration) -> TraceSummary {
+        self.traces.finish(limit)
     }
 
     pub fn files(&self) -> Vec<PathBuf> {
