@@ -51,8 +51,14 @@ pub fn read(line: &[u8]) -> Result<Mended, String> {
 /// # Errors
 /// In words, where the line is no export request.
 pub fn parse(line: &[u8]) -> Result<ExportTraceServiceRequest, String> {
-    let parsed = serde_json::from_slice(line).or_else(|error| {
-        let mut json: Json = serde_json::from_slice(line).map_err(|_| error)?;
+    let text = std::str::from_utf8(line).map_err(|_| "not UTF-8".to_owned())?;
+    // Some editors begin a file with a mark.
+    let text = text.trim_start_matches('\u{feff}').trim();
+    if !text.starts_with('{') {
+        return Err("no OTLP trace request: not a JSON object".to_owned());
+    }
+    let parsed = serde_json::from_str(text).or_else(|error| {
+        let mut json: Json = serde_json::from_str(text).map_err(|_| error)?;
         read_numbers(&mut json);
         serde_json::from_value(json)
     });
@@ -200,7 +206,15 @@ mod tests {
         assert_eq!(mended.without_ids, 3);
         let spans = &mended.request.resource_spans[0].scope_spans[0].spans;
         assert_eq!((spans.len(), spans[0].parent_span_id.len(), spans[0].links.len()), (1, 0, 0));
-        assert!(read(b"{\"resourceSpans\": 7}").is_err_and(|error| error.starts_with("no OTLP trace request: ")));
+        for (line, words) in [
+            (&b"{\"resourceSpans\": 7}"[..], "no OTLP trace request: invalid type: integer `7`"),
+            (b"[1, 2]", "no OTLP trace request: not a JSON object"),
+            (b"", "no OTLP trace request: not a JSON object"),
+            (b"{\xff}", "not UTF-8"),
+        ] {
+            assert!(read(line).is_err_and(|error| error.starts_with(words)), "{words}");
+        }
+        assert!(read("\u{feff}{\"resourceSpans\": []}\r\n".as_bytes()).is_ok());
     }
 
     #[test]

@@ -146,8 +146,7 @@ impl<R: BufRead> SpanLines<R> {
     }
 
     fn parse(&self, line: &[u8]) -> Result<Portion, String> {
-        let text = std::str::from_utf8(line).map_err(|_| "not UTF-8".to_owned())?;
-        let request = mending::parse(text.as_bytes())?;
+        let request = mending::parse(line)?;
         let mut portion = Portion::default();
         for resource in request.resource_spans {
             let of_resource = attributes(resource.resource.map(|resource| resource.attributes).unwrap_or_default());
