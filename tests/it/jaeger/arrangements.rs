@@ -66,7 +66,16 @@ fn the_dependency_graph_of_every_shipped_arrangement_is_that_of_its_file() {
         let services: BTreeSet<String> = seen.iter().map(|span| span.service.clone()).collect();
         assert_eq!(services, actors.into_iter().chain(["rolecall".to_owned()]).collect(), "{name}");
         reads_well(&name, &seen);
+        let deepest = seen.iter().map(|span| depth(span, &seen)).max().unwrap();
+        // Root, round, handoff, everybody once, and a request to a model or a use of the sandbox.
+        assert!(deepest <= services.len() - 1 + 4, "{name}: {deepest} deep");
     }
+}
+
+/// How many spans stand above this one, and itself.
+fn depth(span: &SeenSpan, all: &[SeenSpan]) -> usize {
+    let above = |of: &&SeenSpan| all.iter().find(|one| of.parent.as_deref() == Some(&one.id));
+    std::iter::successors(Some(span), above).count()
 }
 
 fn named<'a>(spans: &'a [SeenSpan], start: &'a str) -> impl Iterator<Item = &'a SeenSpan> {
@@ -81,7 +90,7 @@ fn reads_well(name: &str, seen: &[SeenSpan]) {
             Some(("invoke_workflow", of)) => of == name,
             Some(("invoke_agent", of)) => of == span.service,
             Some(("chat", of)) => of == "scripted",
-            Some(("execute_tool", of)) => ["run_tests", "profile", "matrix"].contains(&of),
+            Some(("execute_tool", of)) => ["run_tests", "profile"].contains(&of),
             _ => ["conversation_started", "round", "handoff"].contains(&span.name.as_str()),
         };
         assert!(known, "{name}: {}", span.name);

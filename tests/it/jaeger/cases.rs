@@ -8,8 +8,9 @@ use std::{
 };
 
 use rolecall::{
-    conversation::{Assignment, Company, Outcome, hold},
+    conversation::{Assignment, Company, ConversationRecord, Outcome, hold},
     llm::scripted::{Line, Scripted},
+    sandbox::SandboxError,
     telemetry::{Endpoint, Projection, TraceOptions, Traces, project},
 };
 use serde_json::{Value, json};
@@ -180,8 +181,8 @@ async fn t48_sending_spans_makes_none_whatever_is_logged() {
 /// Keys and types of the attributes of a trace's `chat` spans, as Jaeger stores them.
 fn chat_tags(site: &Site, trace: &str) -> BTreeMap<String, String> {
     let answer = site.ask(&format!("/api/traces/{trace}"));
-    let spans = answer["data"][0]["spans"].as_array().unwrap().iter();
-    let chat = spans.filter(|span| span["operationName"].as_str().unwrap().starts_with("chat ")).next_back().unwrap();
+    let mut spans = answer["data"][0]["spans"].as_array().unwrap().iter();
+    let chat = spans.find(|span| span["operationName"].as_str().unwrap().starts_with("chat ")).unwrap();
     let word = |value: &Value| value.as_str().unwrap().to_owned();
     chat["tags"].as_array().unwrap().iter().map(|tag| (word(&tag["key"]), word(&tag["type"]))).collect()
 }
@@ -227,9 +228,39 @@ fn t49_a_chat_span_says_the_same_in_both_vocabularies() {
     }
 }
 
+/// A conversation as Jaeger has it after its spans were delivered.
+fn sent(record: &ConversationRecord) -> Vec<SeenSpan> {
+    let site = &Jaeger::shared().site;
+    let folder = tempfile::tempdir().unwrap();
+    let options = TraceOptions { endpoint: Some(site.endpoint()), ..TraceOptions::new(folder.path()) };
+    let traces = Traces::open(record.head.run, options);
+    tell(&traces, record);
+    assert_eq!(traces.finish(LIMIT).waiting(), 0);
+    site.trace(&record.head.id.trace_id())
+}
+
+#[test]
+fn a_sandbox_that_fails_is_an_error_where_it_failed_and_at_the_root() {
+    let record = on_stage(async {
+        let broken = || std::io::Error::other("no more processes");
+        let sandbox =
+            MadeUpSandbox::new(move |_| Err(SandboxError::Io { during: "starting a program", source: broken() }));
+        let assignment = Assignment { run: rolecall::ids::RunId::new(), ..assignment(task(5, None), 0) };
+        let company = company(seidr(1, 1, 4), talkative(), sandbox, None);
+        hold(company, assignment, CancellationToken::new()).await.unwrap()
+    });
+    assert_eq!(record.end.outcome, Outcome::Failed);
+    let seen = sent(&record);
+    let failed = seen.iter().filter(|span| span.failed());
+    let failed: BTreeSet<(&str, bool)> =
+        failed.map(|span| (span.name.as_str(), span.tag("error.type").is_empty())).collect();
+    assert_eq!(failed, [("execute_tool run_tests", false), ("invoke_workflow test", false)].into());
+    let root = seen.iter().find(|span| span.parent.is_none()).unwrap();
+    assert!(root.tag("rolecall.outcome_detail").contains("no more processes"), "{:?}", root.tags);
+}
+
 #[test]
 fn t50_what_is_cancelled_ends_when_it_was_cancelled_and_says_so() {
-    let site = &Jaeger::shared().site;
     let model = Arc::new(Scripted::with(|request, _| {
         if request.purpose == rolecall::llm::Purpose::Repair {
             return Line::say("late").delay(Duration::from_secs(600));
@@ -253,12 +284,7 @@ fn t50_what_is_cancelled_ends_when_it_was_cancelled_and_says_so() {
     });
     assert_eq!(record.end.outcome, Outcome::Cancelled);
     let told = project(&record, Projection::default());
-    let folder = tempfile::tempdir().unwrap();
-    let endpoint: Option<Endpoint> = Some(site.endpoint());
-    let traces = Traces::open(record.head.run, TraceOptions { endpoint, ..TraceOptions::new(folder.path()) });
-    tell(&traces, &record);
-    assert_eq!(traces.finish(LIMIT).waiting(), 0);
-    let seen = site.trace(&record.head.id.trace_id());
+    let seen = sent(&record);
     assert_eq!(seen.len(), told.len());
     let root = seen.iter().find(|span| span.parent.is_none()).unwrap();
     assert_eq!(root.tag("rolecall.outcome"), "cancelled");
