@@ -48,17 +48,25 @@ const FACTS: &[Fact] = &[
         Some("llm.token_count.completion"),
         &["gen_ai.usage.completion_tokens", "llm.usage.completion_tokens"],
     ),
-    word(name::INPUT_MESSAGES, None, &["gen_ai.prompt", "input.value"]),
-    word(name::OUTPUT_MESSAGES, None, &["gen_ai.completion", "output.value"]),
+    word(name::INPUT_MESSAGES, None, &["gen_ai.prompt"]),
+    word(name::OUTPUT_MESSAGES, None, &["gen_ai.completion"]),
 ];
+
+/// What a conversation as a whole got and gave, in OpenInference's words: what Phoenix's list of traces tells them apart by.
+/// Not understood the other way round, since others mean texts of any kind by it.
+const OF_CONVERSATION: &[(&str, &str)] = &[(name::TASK, "input.value"), (name::OUTCOME, "output.value")];
 
 /// Says what a span says in OpenInference's words too.
 pub fn say_twice(attributes: &mut Vec<KeyValue>) {
-    for fact in FACTS {
-        let Some(other) = fact.openinference else { continue };
-        let Some(said) = attributes.iter().find(|one| one.key == fact.name) else { continue };
-        let twin = KeyValue { key: other.to_owned(), ..said.clone() };
-        attributes.push(twin);
+    let of_facts = FACTS.iter().filter_map(|fact| Some((fact.name, fact.openinference?)));
+    for (ours, theirs) in of_facts.chain(OF_CONVERSATION.iter().copied()) {
+        let place = |key: &str| attributes.iter().position(|one| one.key == key);
+        if let Some(said) = place(ours)
+            && place(theirs).is_none()
+        {
+            let twin = KeyValue { key: theirs.to_owned(), ..attributes[said].clone() };
+            attributes.push(twin);
+        }
     }
 }
 

@@ -218,6 +218,8 @@ fn t49_a_chat_span_says_the_same_in_both_vocabularies() {
             assert_eq!(span.tag(ours), span.tag(theirs));
         }
     }
+    let root = site.trace(&id).into_iter().find(|span| span.parent.is_none()).unwrap();
+    assert_eq!((root.tag("input.value"), root.tag("output.value")), ("t", root.tag("rolecall.outcome")));
     let text = fs::read_to_string(&run.files()[0]).unwrap();
     for line in text.lines() {
         let request: Value = serde_json::from_str(line).unwrap();
