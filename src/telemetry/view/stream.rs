@@ -94,6 +94,9 @@ impl<R: BufRead> SpanLines<R> {
             return None;
         }
         self.line += 1;
+        if mem::take(&mut self.too_long) {
+            return Some(self.damaged(format!("longer than {} bytes", self.limit)));
+        }
         Some(self.parse(&line).unwrap_or_else(|_| Portion { cut: true, ..Portion::default() }))
     }
 
@@ -199,7 +202,8 @@ mod tests {
             assert_eq!(told(&text, 1000, buffer), expected, "{buffer}");
             assert_eq!(told(span, 1000, buffer), [Some(Ok(1))], "a last line may have no end");
             let long = format!("{}\n{span}\n{}", " ".repeat(300), "x".repeat(300));
-            let expected = [Some(Err("1: longer than".to_owned())), Some(Ok(1)), None];
+            let too_long = |line: usize| Some(Err(format!("{line}: longer than")));
+            let expected = [too_long(1), Some(Ok(1)), too_long(3)];
             assert_eq!(told(&long, 200, buffer), expected, "{buffer}");
         }
     }
