@@ -187,7 +187,7 @@ impl Open {
     fn root(&self, number: u64) -> ServiceSpan {
         let part = &self.parts[&number];
         let place = Place { trace: part.trace, span: part.root };
-        let topology = part.head.text(name::ARM).unwrap_or("?");
+        let topology = part.head.text(name::WORKFLOW).or_else(|| part.head.text(name::ARM)).unwrap_or("?");
         let mut draft =
             Draft::new(CONVERSATION_SERVICE, place, None, format!("invoke_workflow {topology}"), part.period);
         for (key, value) in &part.head.attributes {

@@ -20,6 +20,7 @@ use prost::Message;
 use super::{
     Endpoint, acknowledged,
     file::Extent,
+    mending,
     outbox::Outbox,
     poster::{Answer, Poster},
 };
@@ -173,7 +174,7 @@ fn read(extent: Extent, piece: &mut Piece, batch: &mut Batch) -> io::Result<bool
         if lines.read_until(b'\n', &mut line)? == 0 {
             return Ok(true);
         }
-        let request: ExportTraceServiceRequest = serde_json::from_slice(&line)?;
+        let request = mending::read(&line).map_err(io::Error::other)?.request;
         let bytes = request.encoded_len();
         if batch.bytes > 0 && batch.bytes + bytes > REQUEST_BYTES {
             return Ok(false);

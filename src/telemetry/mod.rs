@@ -12,6 +12,7 @@ mod execution;
 mod file;
 mod grpc;
 mod lineage;
+mod mending;
 mod model_call;
 mod outbox;
 mod post;
@@ -23,6 +24,7 @@ mod traces;
 mod turn_spans;
 mod values;
 mod view;
+mod vocabulary;
 
 pub use closing::{Closing, close_open};
 pub use endpoint::{Endpoint, EndpointError, Protocol};

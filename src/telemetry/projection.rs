@@ -251,6 +251,8 @@ impl Projector {
         let span = name::STARTED_SPAN.to_owned();
         let mut draft = Draft::new(CONVERSATION_SERVICE, place, Some(root), span, Period::instant(started));
         conversation::write_head(&mut draft.attributes, &self.head);
+        // What the root will be called: a killed conversation is closed by it.
+        draft.set(name::WORKFLOW, self.head.topology.as_str());
         draft.set(name::PART, (part > 0).then_some(part)).set(name::SPAN_KIND, "CHAIN");
         draft.finish()
     }

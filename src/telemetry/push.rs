@@ -3,19 +3,18 @@
 use std::{
     fmt,
     fs::File,
-    io::{self, BufRead, BufReader},
+    io::{self, BufRead, BufReader, Read},
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
 };
 
-use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
-
 use super::{
     Endpoint, TraceSummary, acknowledged, delivery,
     file::Extent,
+    mending,
     outbox::Outbox,
-    view::{Hand, hand},
+    view::{Hand, MAX_LINE_BYTES, hand},
 };
 
 /// Something that could not be read and so was not sent.
@@ -53,9 +52,10 @@ pub struct Pushed {
 
 /// Sends what of `files` was not acknowledged. Gives up when for `limit` nothing was taken or refused.
 ///
-/// A line that is no export request is left out and named in `unread`, as is a file that cannot be read; a last line
-/// that a kill cut off is passed over; a file that a process still writes is left alone. Blocks: not for asynchronous
-/// code.
+/// A line that is no export request is left out and named in `unread`, as are spans without whole ids and a file that cannot
+/// be read; a last line that a kill cut off is passed over; a file that a process still writes is left alone. What is sent is
+/// mended first: numbers that are not finite are left out, a span that is too long is shortened. Blocks: not for
+/// asynchronous code.
 pub fn push(files: &[PathBuf], endpoint: Endpoint, limit: Duration) -> Pushed {
     let outbox = Arc::new(Outbox::new(Some(endpoint.to_string())));
     let mut pushed = Pushed::default();
@@ -81,25 +81,33 @@ fn queue(file: &Arc<Path>, outbox: &Outbox, pushed: &mut Pushed) -> io::Result<(
     let mut line = Vec::new();
     let mut at = Extent { start: 0, end: 0 };
     let (mut number, mut queued) = (0, 0);
-    while lines.read_until(b'\n', &mut line)? > 0 {
-        if !line.ends_with(b"\n") {
-            pushed.cut.push(file.to_path_buf());
+    while lines.by_ref().take(MAX_LINE_BYTES as u64 + 1).read_until(b'\n', &mut line)? > 0 {
+        number += 1;
+        let unread = |reason: String| Unread { file: file.to_path_buf(), line: Some(number), reason };
+        if line.len() > MAX_LINE_BYTES {
+            pushed.unread.push(unread(format!("longer than {MAX_LINE_BYTES} bytes; nothing after it is sent either")));
             break;
         }
-        number += 1;
         at = Extent { start: at.end, end: at.end + line.len() as u64 };
         while rest.next_if(|extent| extent.end <= at.start).is_some() {}
-        if rest.peek().is_some_and(|extent| extent.start < at.end) && !line.trim_ascii().is_empty() {
-            match serde_json::from_slice::<ExportTraceServiceRequest>(&line) {
-                Ok(request) => {
-                    let spans = delivery::span_count(&request);
-                    outbox.appended(file, at, spans);
-                    queued += spans;
+        // A line that was sent when it had no end yet is not sent again for its end.
+        let text_end = at.start + line.trim_ascii_end().len() as u64;
+        if rest.peek().is_some_and(|extent| extent.start < text_end) && !line.trim_ascii().is_empty() {
+            match mending::read(&line) {
+                Ok(mended) => {
+                    let spans = delivery::span_count(&mended.request);
+                    if spans > 0 {
+                        outbox.appended(file, at, spans);
+                        queued += spans;
+                    }
+                    if mended.without_ids > 0 {
+                        let left_out = mended.without_ids;
+                        pushed.unread.push(unread(format!("{left_out} spans whose ids are not of 16 and 8 bytes")));
+                    }
                 }
-                Err(error) => {
-                    let (file, reason) = (file.to_path_buf(), format!("no OTLP trace request: {error}"));
-                    pushed.unread.push(Unread { file, line: Some(number), reason });
-                }
+                // A last line may lack its end and be whole.
+                Err(_) if !line.ends_with(b"\n") => pushed.cut.push(file.to_path_buf()),
+                Err(reason) => pushed.unread.push(unread(reason)),
             }
         }
         line.clear();

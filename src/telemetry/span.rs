@@ -17,6 +17,7 @@ use opentelemetry_proto::tonic::{
 use super::{
     attributes as name,
     values::{Attribute, Attributes},
+    vocabulary,
 };
 
 /// The shortest span, in ns: one of length zero is shown as a negative duration.
@@ -160,6 +161,8 @@ impl Draft {
     /// The finished span.
     pub fn finish(self) -> ServiceSpan {
         let kind = if self.client { SpanKind::Client } else { SpanKind::Internal };
+        let mut attributes = self.attributes.into_inner();
+        vocabulary::say_twice(&mut attributes);
         let span = Span {
             trace_id: self.place.trace.to_bytes().to_vec(),
             span_id: self.place.span.to_bytes().to_vec(),
@@ -170,7 +173,7 @@ impl Draft {
             kind: kind.into(),
             start_time_unix_nano: self.period.start,
             end_time_unix_nano: self.period.end,
-            attributes: self.attributes.into_inner(),
+            attributes,
             dropped_attributes_count: 0,
             events: self.events,
             dropped_events_count: 0,

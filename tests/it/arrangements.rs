@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// A shipped arrangement whose actors all ask the scripted model.
-fn shipped(name: &str, budget: &[&str]) -> Plan {
+pub fn shipped(name: &str, budget: &[&str]) -> Plan {
     let budget: Vec<String> = budget.iter().map(|one| (*one).to_owned()).collect();
     let overrides = Overrides::new(&["scripted".to_owned()], &budget, None, &|_| None);
     load_plan(&TopologyRef::from(name), &overrides, &capabilities).unwrap_or_else(|it| panic!("{it}")).plan

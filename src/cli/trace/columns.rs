@@ -56,10 +56,16 @@ fn columns(rows: &[(PathBuf, Listed)]) -> Vec<Column> {
         let cells = rows.iter().map(|(_, listed)| clean(&cell(listed))).collect();
         Column { title, right, spare, cells }
     };
+    // A file that does not say which conversation it is of is at least named.
+    let conversations = rows.iter().map(|(file, listed)| match &listed.conversation {
+        Some(id) => clean(&head(id, digits)),
+        None => clean(&file.file_name().unwrap_or_default().to_string_lossy()),
+    });
+    let conversations = conversations.collect();
     let word = |text: &Option<String>| text.clone().unwrap_or_else(|| "?".to_owned());
     vec![
         column("started", false, 5, &|one| utc(one.start)),
-        column("conversation", false, 0, &|one| head(&word(&one.conversation), digits)),
+        Column { title: "conversation", right: false, spare: 0, cells: conversations },
         // A run's id begins with its time: 13 signs tell runs apart that began in different milliseconds.
         column("run", false, 7, &|one| head(&word(&one.run), 13)),
         column("task", false, 0, &|one| match one.sample {

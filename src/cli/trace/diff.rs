@@ -39,8 +39,11 @@ pub fn diff(args: &DiffArgs) -> Result<Exit, Failure> {
 
 fn read(file: &Path) -> Result<Steps, Failure> {
     let steps = Steps::read(files::open(file)?).map_err(|error| files::unreadable(file, &error))?;
+    files::refuse_empty(file, steps.spans == 0, &steps.damage)?;
     files::ended(file, &steps.damage)?;
-    files::refuse_empty(file, steps.steps.is_empty() && steps.head.is_empty(), &steps.damage)?;
+    if steps.steps.is_empty() && steps.head.is_empty() {
+        return Err(Failure::usage(format!("{}: the file holds no turn of a conversation", file.display())));
+    }
     if steps.cut {
         terminal::talk(&format!("note: {}: the last line is cut off", file.display()));
     }

@@ -42,11 +42,19 @@ pub fn unreadable(file: &Path, error: &std::io::Error) -> Failure {
     Failure::usage(format!("{}: {error}", file.display()))
 }
 
-/// All damaged lines of a file, each located; `None` where there are none.
+/// All damaged lines of a file, each located; `None` where there are none. Lines one after the other that are damaged in the
+/// same way, as in a file of another kind, are told at once.
 pub fn damage(file: &Path, bad: &[BadLine]) -> Option<String> {
-    let mut lines: Vec<String> = bad.iter().take(NAMED).map(|one| format!("{}:{one}", file.display())).collect();
-    if bad.len() > NAMED {
-        lines.push(format!("{}: and {} more like these", file.display(), bad.len() - NAMED));
+    let alike: Vec<&[BadLine]> = bad.chunk_by(|a, b| a.reason == b.reason && b.line == a.line + 1).collect();
+    let told = |these: &&[BadLine]| match these {
+        [first, .., last] => format!("{}:{}-{}: {}", file.display(), first.line, last.line, first.reason),
+        [one] => format!("{}:{one}", file.display()),
+        [] => String::new(),
+    };
+    let mut lines: Vec<String> = alike.iter().take(NAMED).map(told).collect();
+    if alike.len() > NAMED {
+        let more: usize = alike[NAMED..].iter().map(|these| these.len()).sum();
+        lines.push(format!("{}: and {more} more like these", file.display()));
     }
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
@@ -64,11 +72,19 @@ pub fn ended(file: &Path, bad: &[BadLine]) -> Result<Exit, Failure> {
 /// # Errors
 /// Where `is_empty`.
 pub fn refuse_empty(file: &Path, is_empty: bool, bad: &[BadLine]) -> Result<(), Failure> {
-    if is_empty {
-        let words = damage(file, bad).unwrap_or_else(|| format!("{}:1: the file holds no span", file.display()));
-        return Err(Failure::usage(words));
+    if is_empty { Err(Failure::usage(no_span(file, bad))) } else { Ok(()) }
+}
+
+/// What is said of a file without a span: what is damaged, or in short where nothing of it is of a trace.
+pub fn no_span(file: &Path, bad: &[BadLine]) -> String {
+    let file_name = file.display();
+    match bad {
+        [] => format!("{file_name}: the file holds no span"),
+        [first, ..] if bad.len() > NAMED => {
+            format!("{file_name}: no trace file: none of its {} lines can be read; line {first}", bad.len())
+        }
+        _ => damage(file, bad).unwrap_or_default(),
     }
-    Ok(())
 }
 
 /// Prints a page.

@@ -30,10 +30,10 @@ pub fn follow(args: &ShowArgs) -> Result<Exit, Failure> {
     let mut follower = begin()?;
     let mut is_told = false;
     loop {
-        while step(&mut follower, args.json).map_err(|error| files::unreadable(&file, &error))? {
-            if let Some(words) = files::damage(&file, &follower.take_damage()) {
-                terminal::talk(&format!("note: {words}"));
-            }
+        while step(&mut follower, args.json).map_err(|error| files::unreadable(&file, &error))? {}
+        // Told together: a file of another kind has thousands of damaged lines.
+        if let Some(words) = files::damage(&file, &follower.take_damage()) {
+            terminal::talk(&format!("note: {words}"));
         }
         if terminal::is_closed() || follower.is_finished() {
             if args.json {

@@ -23,11 +23,14 @@ const STATES: [State; 3] = [State::Running, State::Interrupted, State::Open];
 /// A folder that cannot be read, an outcome that there is not.
 pub fn list(args: &ListArgs) -> Result<Exit, Failure> {
     refuse_unknown_outcomes(&args.outcome)?;
-    let found = trace_files(&args.folder).map_err(|error| files::unreadable(&args.folder, &error))?;
+    let found = match args.folder.is_file() {
+        true => Ok(vec![args.folder.clone()]),
+        false => trace_files(&args.folder).map_err(|error| files::unreadable(&args.folder, &error)),
+    }?;
     let mut rows: Vec<(PathBuf, Listed)> = Vec::new();
     for file in found {
         match read(&file) {
-            Ok(listed) if listed.spans == 0 => tell_unreadable(args, &file, &no_span(&file, &listed)),
+            Ok(listed) if listed.spans == 0 => tell_unreadable(args, &file, &files::no_span(&file, &listed.damage)),
             Ok(listed) if is_wanted(args, &listed) => rows.push((file, listed)),
             Ok(_) => {}
             Err(error) => tell_unreadable(args, &file, &format!("{}: {error}", file.display())),
@@ -67,10 +70,6 @@ fn refuse_unknown_outcomes(wanted: &[String]) -> Result<(), Failure> {
         Some(word) => Err(Failure::usage(format!("unknown outcome `{word}`\n  hint: {}", known.join(", ")))),
         None => Ok(()),
     }
-}
-
-fn no_span(file: &Path, listed: &Listed) -> String {
-    files::damage(file, &listed.damage).unwrap_or_else(|| format!("{}: the file holds no span", file.display()))
 }
 
 fn tell_unreadable(args: &ListArgs, file: &Path, words: &str) {

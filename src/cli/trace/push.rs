@@ -1,6 +1,7 @@
 //! `rolecall trace push`: delivers what a collector has not acknowledged.
 
 use std::{
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -13,7 +14,7 @@ use crate::{
         exit::{Exit, Failure},
         machine, terminal,
     },
-    telemetry::{Closing, Endpoint, Pushed, Unread, close_open, push as deliver, trace_files},
+    telemetry::{BadLine, Closing, Endpoint, Pushed, Unread, close_open, push as deliver, trace_files},
 };
 
 /// What is to be done where no collector is named.
@@ -42,9 +43,7 @@ pub fn push(args: &PushArgs) -> Result<Exit, Failure> {
     } else {
         say(found.len(), &closed, &pushed);
     }
-    for one in closed.unread.iter().chain(&pushed.unread) {
-        terminal::talk(&format!("error: {one}"));
-    }
+    tell_unread(closed.unread.iter().chain(&pushed.unread));
     Ok(if pushed.summary.acknowledged < pushed.summary.written {
         Exit::SomeFailed
     } else if pushed.unread.is_empty() && closed.unread.is_empty() {
@@ -52,6 +51,20 @@ pub fn push(args: &PushArgs) -> Result<Exit, Failure> {
     } else {
         Exit::Usage
     })
+}
+
+/// What was left out, file by file.
+fn tell_unread<'a>(unread: impl Iterator<Item = &'a Unread>) {
+    let mut lines: BTreeMap<&Path, Vec<BadLine>> = BTreeMap::new();
+    for one in unread {
+        match one.line {
+            Some(line) => lines.entry(&one.file).or_default().push(BadLine { line, reason: one.reason.clone() }),
+            None => terminal::talk(&format!("error: {one}")),
+        }
+    }
+    for words in lines.iter().filter_map(|(file, bad)| files::damage(file, bad)) {
+        terminal::talk(&format!("error: {words}"));
+    }
 }
 
 /// Every file once, in the order in which they were named.
@@ -67,7 +80,7 @@ fn find(args: &PushArgs) -> Result<Vec<PathBuf>, Failure> {
         };
         found.extend(of_word);
     }
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     found.retain(|file| seen.insert(file.canonicalize().unwrap_or_else(|_| file.clone())));
     Ok(found)
 }

@@ -30,6 +30,6 @@ pub use page::{Look, clean};
 pub use show::show;
 pub use span::{ReadSpan, SpanKey, attributes};
 pub use steps::Steps;
-pub use stream::{BadLine, SpanLines};
+pub use stream::{BadLine, MAX_LINE_BYTES, SpanLines};
 pub use times::{duration, utc};
 pub use tree::ReadTrace;

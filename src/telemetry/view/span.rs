@@ -6,7 +6,7 @@ use opentelemetry_proto::tonic::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::telemetry::attributes as name;
+use crate::telemetry::{attributes as name, vocabulary};
 
 /// Which span of which trace: ids as they stand on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,6 +77,8 @@ impl ReadSpan {
     /// The span on line `line` as it is read; `None` where its ids are not of 16 and 8 bytes.
     pub fn read(span: Span, service: &str, line: usize) -> Option<Self> {
         let key = SpanKey::of(&span.trace_id, &span.span_id)?;
+        let mut of_span = attributes(span.attributes);
+        vocabulary::understand(&mut of_span);
         let status = span.status.filter(|status| status.code() == StatusCode::Error);
         Some(Self {
             key,
@@ -86,7 +88,7 @@ impl ReadSpan {
             name: span.name,
             start: span.start_time_unix_nano,
             end: span.end_time_unix_nano,
-            attributes: attributes(span.attributes),
+            attributes: of_span,
             events: span.events.into_iter().map(|event| (event.name, attributes(event.attributes))).collect(),
             links: span.links.into_iter().filter_map(read_link).collect(),
             error: status.map(|status| status.message),

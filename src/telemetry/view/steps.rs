@@ -71,6 +71,8 @@ pub struct Steps {
     pub head: Facts,
     /// How it ended; empty while it has not.
     pub end: Facts,
+    /// How many spans there are, also those of no step.
+    pub spans: usize,
     /// Whether the last line was cut off.
     pub cut: bool,
     /// What could not be read.
@@ -87,6 +89,7 @@ impl Steps {
         SpanLines::new(reader).all(|portion| {
             steps.cut |= portion.cut;
             steps.damage.extend(portion.damage);
+            steps.spans += portion.spans.len();
             portion.spans.iter().for_each(|span| steps.add(span));
         })?;
         Ok(steps)

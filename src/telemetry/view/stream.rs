@@ -6,12 +6,11 @@ use std::{
     mem,
 };
 
-use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::span::{ReadSpan, attributes};
-use crate::telemetry::attributes as name;
+use crate::telemetry::{attributes as name, mending};
 
 /// The longest line that is read: 256 MiB. One that is longer is passed over, and told.
 pub const MAX_LINE_BYTES: usize = 256 << 20;
@@ -95,6 +94,9 @@ impl<R: BufRead> SpanLines<R> {
             return None;
         }
         self.line += 1;
+        if mem::take(&mut self.too_long) {
+            return Some(self.damaged(format!("longer than {} bytes", self.limit)));
+        }
         Some(self.parse(&line).unwrap_or_else(|_| Portion { cut: true, ..Portion::default() }))
     }
 
@@ -147,9 +149,7 @@ impl<R: BufRead> SpanLines<R> {
     }
 
     fn parse(&self, line: &[u8]) -> Result<Portion, String> {
-        let text = std::str::from_utf8(line).map_err(|_| "not UTF-8".to_owned())?;
-        let request: ExportTraceServiceRequest =
-            serde_json::from_str(text).map_err(|error| format!("no OTLP trace request: {error}"))?;
+        let request = mending::parse(line)?;
         let mut portion = Portion::default();
         for resource in request.resource_spans {
             let of_resource = attributes(resource.resource.map(|resource| resource.attributes).unwrap_or_default());
@@ -202,7 +202,8 @@ mod tests {
             assert_eq!(told(&text, 1000, buffer), expected, "{buffer}");
             assert_eq!(told(span, 1000, buffer), [Some(Ok(1))], "a last line may have no end");
             let long = format!("{}\n{span}\n{}", " ".repeat(300), "x".repeat(300));
-            let expected = [Some(Err("1: longer than".to_owned())), Some(Ok(1)), None];
+            let too_long = |line: usize| Some(Err(format!("{line}: longer than")));
+            let expected = [too_long(1), Some(Ok(1)), too_long(3)];
             assert_eq!(told(&long, 200, buffer), expected, "{buffer}");
         }
     }

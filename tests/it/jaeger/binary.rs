@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// A run in a folder of its own, whose spans go to `collector`.
-fn command(folder: &Path, collector: &str, arguments: &[&str]) -> Command {
+pub fn command(folder: &Path, collector: &str, arguments: &[&str]) -> Command {
     let mut command = rolecall(&["run", "--task", EASY, "--seed", "1", "--json"]);
     command.args(arguments).arg("--traces").arg(folder);
     command.env("OTEL_EXPORTER_OTLP_ENDPOINT", collector).env_remove("TRACEPARENT");
@@ -35,7 +35,7 @@ fn repaired(folder: &Path, collector: &str) -> Command {
 }
 
 /// The ids of the traces of the conversations that ended, and the last event.
-fn ended(output: &Output) -> (Vec<String>, Value) {
+pub fn ended(output: &Output) -> (Vec<String>, Value) {
     let mut events = events(output);
     let run = events.pop().unwrap_or_else(|| panic!("{}", text(&output.stderr)));
     assert_eq!(run["event"], "run_finished");

@@ -11,6 +11,7 @@ use std::{
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use rolecall::{
     conversation::{Assignment, ConversationEnd, ConversationHead, ConversationRecord, Observer, hold},
+    domain::Task,
     ids::{ConversationId, MessageId, RunId},
     llm::{ChatModel, Parameters},
     messages::{Message, Origin},
@@ -63,7 +64,18 @@ impl Run {
     }
 
     /// Holds `number` conversations, all at once. Every model call has parameters.
-    pub fn hold(&self, mut plan: Plan, model: Arc<dyn ChatModel>, number: u32) -> Vec<ConversationRecord> {
+    pub fn hold(&self, plan: Plan, model: Arc<dyn ChatModel>, number: u32) -> Vec<ConversationRecord> {
+        self.hold_about(task(5, None), plan, model, number)
+    }
+
+    /// The same about this task.
+    pub fn hold_about(
+        &self,
+        about: Task,
+        mut plan: Plan,
+        model: Arc<dyn ChatModel>,
+        number: u32,
+    ) -> Vec<ConversationRecord> {
         for node in &mut plan.nodes {
             node.parameters =
                 Parameters { temperature: Some(0.7.into()), max_output_tokens: Some(512), ..Parameters::default() };
@@ -74,7 +86,7 @@ impl Run {
         let run = self.id;
         on_stage(async move {
             let one = |sample| {
-                let assignment = Assignment { run, ..assignment(task(5, None), sample) };
+                let assignment = Assignment { run, ..assignment(about.clone(), sample) };
                 hold(company.clone(), assignment, CancellationToken::new())
             };
             let held = futures_util::future::join_all((0..number).map(one)).await;
@@ -84,7 +96,12 @@ impl Run {
 
     /// The end of the run.
     pub fn finish(&self) -> TraceSummary {
-        self.traces.finish(LIMIT)
+        self.finish_within(LIMIT)
+    }
+
+    /// The end of a run that has little time left.
+    pub fn finish_within(&self, limit: Duration) -> TraceSummary {
+        self.traces.finish(limit)
     }
 
     pub fn files(&self) -> Vec<PathBuf> {

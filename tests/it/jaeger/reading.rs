@@ -329,6 +329,13 @@ fn t44_a_conversation_is_found_by_what_its_root_says() {
     assert_eq!(site.search("executor", &[("rolecall.verdict", "wrong")]), one(&held));
     assert_eq!(site.search("executor", &[("rolecall.candidate", "0.1")]), one(&held));
     assert_eq!(site.search("synthesizer", &[("rolecall.finish", "stop")]), one(&held));
+    // Values are compared as whole texts, whatever their type: numbers, lists, events and resources too.
+    assert_eq!(site.search("synthesizer", &[("gen_ai.request.temperature", "0.7")]).len(), 2);
+    assert_eq!(site.search("synthesizer", &[("gen_ai.request.temperature", "0.70")]), BTreeSet::new());
+    assert_eq!(site.search("debugger", &[("gen_ai.response.finish_reasons", "[\"stop\",\"stop\"]")]), one(&held));
+    assert_eq!(site.search("debugger", &[("gen_ai.response.finish_reasons", "stop")]), BTreeSet::new());
+    assert_eq!(site.search("ranker", &[("rolecall.ranking", "kept")]), one(&held));
+    assert_eq!(site.search("ranker", &[("service.namespace", "rolecall")]), one(&held));
 }
 
 #[test]

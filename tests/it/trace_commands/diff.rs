@@ -25,6 +25,38 @@ fn the_same_conversation_held_twice_is_the_same_whatever_the_times() {
 }
 
 #[test]
+fn t49_a_file_in_older_words_reads_as_one_in_those_of_today() {
+    let [one, two] = [Scene::new(), Scene::new()];
+    let (today, old) = (one.write_with(&seidr(0), true), two.write_with(&seidr(0), true));
+    let mut text = fs::read_to_string(&old).unwrap();
+    for (new_name, old_name) in [
+        ("gen_ai.provider.name", "gen_ai.system"),
+        ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens"),
+        ("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens"),
+        ("gen_ai.input.messages", "gen_ai.prompt"),
+        ("gen_ai.output.messages", "gen_ai.completion"),
+        ("gen_ai.request.model", "llm.request.model"),
+    ] {
+        let (new_key, old_key) = (format!("\"key\":\"{new_name}\""), format!("\"key\":\"{old_name}\""));
+        assert!(text.contains(&new_key), "{new_name}");
+        text = text.replace(&new_key, &old_key);
+    }
+    // Nor are there the second words that a file of today has.
+    for second in ["llm.provider", "llm.model_name", "llm.token_count.prompt", "llm.token_count.completion"] {
+        assert!(text.contains(second));
+        text = text.replace(second, "nobody.reads.this");
+    }
+    fs::write(&old, text).unwrap();
+    let shown = |scene: &Scene, file: &std::path::Path| scene.stdout(&["show", file.to_str().unwrap(), "--content"]);
+    let (page, page_of_old) = (shown(&one, &today), shown(&two, &old));
+    assert!(page.contains(" tokens"), "{page}");
+    assert_eq!(page, page_of_old);
+    assert_eq!(diff(&one, &today, &old)["same"], json!(true));
+    let tokens = |scene: &Scene| scene.json(&["list"]).remove(0)["input_tokens"].clone();
+    assert_eq!(tokens(&one), tokens(&two));
+}
+
+#[test]
 fn two_seeds_part_where_the_first_programs_differ() {
     let scene = Scene::new();
     let other = Scene::new();

@@ -8,7 +8,7 @@ use rolecall::telemetry::{
     lineage_mermaid, lineage_text, list, show,
 };
 
-use super::scene::Scene;
+use super::scene::{Scene, line, span, stderr};
 use crate::telemetry::story::seidr;
 
 #[derive(Clone, Debug)]
@@ -74,6 +74,55 @@ fn harmed(lines: &mut Vec<Vec<u8>>, harm: &Harm) {
             *line = String::from_utf8_lossy(line).replace(old, new).into_bytes();
         }
     }
+}
+
+/// What every command says of a file, by its exit code and its first line on stderr.
+fn told(scene: &Scene, command: &str, file: &str) -> (Option<i32>, String) {
+    let output = match command {
+        "diff" => scene.run(&["diff", file, file]),
+        "push" => scene.run_with(&["push", file], &[("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")]),
+        _ => scene.run(&[command, file]),
+    };
+    (output.status.code(), stderr(&output).lines().next().unwrap_or_default().to_owned())
+}
+
+#[test]
+fn a_file_of_another_kind_is_named_in_one_line() {
+    let scene = Scene::new();
+    let put = |name: &str, bytes: &[u8]| {
+        let file = format!("traces/{name}.jsonl");
+        fs::write(scene.folder.path().join(&file), bytes).unwrap();
+        file
+    };
+    let binary: Vec<u8> = (0..9_000u32).flat_map(|at| [0x80 | at as u8, b'\n']).collect();
+    let foreign = line("web", &[span(1, 0, "GET /", &[])]);
+    for (file, words) in [
+        (put("empty", b""), "the file holds no span"),
+        (put("mark", "\u{feff}{\"resourceSpans\":[]}\n".as_bytes()), "the file holds no span"),
+        (put("binary", &binary), "no trace file: none of its 9000 lines can be read; line 1: not UTF-8"),
+        (put("array", b"[1, 2]\n"), "no OTLP trace request: not a JSON object"),
+        (put("text", b"\"x\"\n"), "no OTLP trace request: not a JSON object"),
+        (put("deep", &[b'['; 200_000]), ""),
+    ] {
+        for command in ["show", "lineage", "diff"] {
+            let (code, said) = told(&scene, command, &file);
+            assert_eq!(code, Some(2), "{command} {said}");
+            assert!(said.starts_with(&format!("error: {file}")) && said.contains(words), "{command}: {said}");
+        }
+        let (code, said) = told(&scene, "list", &file);
+        assert!(code == Some(0) && said.starts_with("note: traces/") && said.contains(words), "{said}");
+    }
+    // Many damaged lines are one line too where they are pushed.
+    let output = scene.run_with(&["push", "traces"], &[("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")]);
+    assert!(stderr(&output).contains("error: traces/binary.jsonl:1-9000: not UTF-8\n"), "{}", stderr(&output));
+    assert_eq!(output.status.code(), Some(2));
+
+    // Spans of others can be shown, but are no conversation.
+    let file = put("foreign", foreign.as_bytes());
+    assert_eq!(told(&scene, "show", &file).0, Some(0));
+    let (code, said) = told(&scene, "diff", &file);
+    assert_eq!((code, said), (Some(2), format!("error: {file}: the file holds no turn of a conversation")));
+    assert!(scene.stdout(&["list", &file]).contains("foreign.jsonl"), "a file is listed by its name");
 }
 
 proptest! {
