@@ -39,6 +39,7 @@ fn kill_runs(kills: usize, seed: u64) {
     assert_eq!(output.status.code(), Some(0), "{}", words(&output));
     let expected = results(&output);
     assert_eq!(expected.len(), 4);
+    let spans = calm.spans(&output);
     let mut killed = 0;
     while killed < kills {
         let server = ModelServer::start(DELAY);
@@ -64,6 +65,7 @@ fn kill_runs(kills: usize, seed: u64) {
         let output = if scene.runs().is_empty() { scene.run(RUN) } else { scene.run(&["resume", "--last", "--json"]) };
         assert_eq!(output.status.code(), Some(0), "seed {seed}, {killed} kills: {}", words(&output));
         assert_eq!(results(&output), expected, "seed {seed}, {killed} kills");
+        assert_eq!(scene.spans(&output), spans, "seed {seed}, {killed} kills");
         let doubts: usize =
             conversations(&output).values().map(|event| event["calls_in_doubt"].as_array().unwrap().len()).sum();
         let twice: usize = server.answered().values().map(|times| times - 1).sum();

@@ -50,6 +50,29 @@ impl Scene {
         self.command(arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
     }
 
+    /// How many spans of each name the trace of each conversation has, beside those of calls in doubt.
+    pub fn spans(&self, output: &Output) -> BTreeMap<(String, u64), BTreeMap<String, usize>> {
+        let mut all = BTreeMap::new();
+        for (key, event) in conversations(output) {
+            let names: &mut BTreeMap<String, usize> = all.entry(key).or_default();
+            let text = fs::read_to_string(self.folder.path().join(event["trace"].as_str().unwrap())).unwrap();
+            for line in text.lines() {
+                let request: Value = serde_json::from_str(line).unwrap();
+                let scopes = request["resourceSpans"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .flat_map(|it| it["scopeSpans"].as_array().unwrap());
+                for span in scopes.flat_map(|it| it["spans"].as_array().unwrap()) {
+                    if !span.to_string().contains("at_most_tokens") {
+                        *names.entry(span["name"].as_str().unwrap().to_owned()).or_default() += 1;
+                    }
+                }
+            }
+        }
+        all
+    }
+
     /// The runs of the store, the newest first.
     pub fn runs(&self) -> Vec<Value> {
         let output = self.run(&["runs", "list", "--json"]);
