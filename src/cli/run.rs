@@ -19,13 +19,14 @@ use super::{
     watching::Watching,
 };
 use crate::{
+    budget::RunBudget,
     config::model_capabilities,
     conversation::{Company, ConversationRecord, MemoryJournal, Outcome},
     domain::Problem,
     evaluation::{Selection, run_all, uncalibrated},
     ids::RunId,
     telemetry::{TraceOptions, TraceSummary, Traces},
-    topology::{Checked, Overrides, TopologyRef, load_plan},
+    topology::{Checked, Overrides, SharedBudgets, TopologyRef, load_plan},
 };
 
 /// How long the end of a run waits for its traces to be delivered.
@@ -96,7 +97,10 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
     }
     introduce(&checked, &selection, planned, sandbox.isolation());
     let progress = Arc::new(Progress::new(planned));
+    let SharedBudgets { run, arm, task } = checked.plan.shared;
+    let budgets = Arc::new(RunBudget::new(run).arm(&selection.arm, arm, task));
     let company = Arc::new(Company {
+        budgets: budgets.clone(),
         plan: Arc::new(checked.plan),
         models,
         prompts,
@@ -121,13 +125,15 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
     };
     let result = run_all(company, &selection, stop.clone(), done).await;
     progress.close();
+    let turned_away = budgets.turned_away();
     let mut records = records.take();
     sort(&mut records, &selection);
     let wall = started.elapsed();
     // People read the table while the last spans are sent; the last line of JSON says what became of them.
     if !args.json {
         terminal::data(&summary::table(&records, |record| traces.path(record.head.id).display().to_string()));
-        for more in [summary::error_types(&records), summary::patches(&records)].into_iter().flatten() {
+        let more = [summary::error_types(&records), summary::patches(&records), summary::in_doubt(&records)];
+        for more in more.into_iter().flatten() {
             terminal::data(&more);
         }
         terminal::data(&format!("run {}, seed {}, {:.1} s", selection.run, selection.seed, wall.as_secs_f64()));
@@ -135,7 +141,10 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
     let delivered = deliver(traces).await;
     if args.json {
         let names = (selection.run.to_string(), selection.arm.clone(), selection.seed);
-        terminal::json(&events::RunFinished::of(names, &records, planned, wall, &delivered));
+        terminal::json(&events::RunFinished::of(names, &records, (planned, &turned_away), wall, &delivered));
+    }
+    if let Some(words) = summary::turned_away(&turned_away, planned) {
+        terminal::talk(&words);
     }
     if stop.is_cancelled() {
         terminal::talk(&format!("interrupted: {} of {planned} conversations were begun", records.len()));
@@ -147,6 +156,7 @@ pub async fn run(args: RunArgs) -> Result<Exit, Failure> {
 fn load(args: &RunArgs) -> Result<Checked, Failure> {
     let overrides = Overrides::new(&args.model, &args.budget, args.parallel_turns.as_deref(), &machine::variable)
         .with_prompts(args.prompts.as_deref())
+        .with_shared_budgets(&args.run_budget, &args.arm_budget, &args.task_budget)
         .with_examples(args.examples.as_deref(), args.examples_benchmark.as_deref());
     load_plan(&TopologyRef(args.topology.clone()), &overrides, &model_capabilities).map_err(Failure::usage)
 }

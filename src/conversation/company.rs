@@ -5,6 +5,7 @@ use std::{
 
 use super::{ConversationEnd, ConversationHead, ExamplePool, Journal, Placebo};
 use crate::{
+    budget::ArmBudget,
     domain::{Example, Problem, Task},
     ids::{ActorName, RunId},
     llm::ChatModel,
@@ -44,6 +45,8 @@ pub struct Company {
     pub placebos: Arc<[Placebo]>,
     /// Solved tasks for the prompts of actors that show examples.
     pub examples: Arc<ExamplePool>,
+    /// What its conversations share; without limits where nothing is said.
+    pub budgets: Arc<ArmBudget>,
 }
 
 /// One conversation to be held.
@@ -105,6 +108,7 @@ impl Company {
             seed: head.seed,
             sandbox: self.sandbox.clone(),
             watch: self.watch.clone(),
+            purse: self.budgets.of_task(&head.task.0),
             profiles: Mutex::default(),
         });
         let nodes = self.plan.nodes.iter();

@@ -14,6 +14,7 @@ use super::{
     ledger::{Ending, Opening},
 };
 use crate::{
+    budget::Deadline,
     domain::{Example, Language, Task},
     ids::{ActorName, ConversationId, MessageId, keyed, number},
     languages::PYTHON_HASH_SEED,
@@ -59,6 +60,13 @@ pub async fn hold(
     // More seconds than a duration holds are as good as no limit.
     let wall = company.plan.budget.wall_secs.and_then(|secs| Duration::try_from_secs_f64(secs).ok());
     let address = Conversation::new(company.clone(), head.clone(), seats, opening, cancel.clone(), leave).start();
+    // The clocks of what it shares run since the first conversation was let in. Where the time is up just now, it is 0.
+    let deadline = match company.budgets.of_task(&head.task.0).begin(now_unix_nanos()) {
+        Ok(deadline) => deadline,
+        Err(shortage) => Some(Deadline { left: Duration::ZERO, shortage }).filter(Deadline::is_of_time),
+    };
+    let shared = deadline.as_ref().map(|deadline| deadline.left);
+    let shared_words = deadline.map(|deadline| deadline.shortage.words).unwrap_or_default();
     // Deadline and interrupt live outside of the actor's context, whose timers wait behind its mail.
     let stop_for = |reason| {
         // The reason goes first: a turn that is called off must not be heard before it.
@@ -69,6 +77,7 @@ pub async fn hold(
     let Left { turns, ending } = tokio::select! {
         left = &mut left => left,
         () = stop.cancelled() => { stop_for(StopReason::Cancelled); left.await }
+        () = sleep(shared) => { stop_for(StopReason::SharedWall(shared_words)); left.await }
         () = sleep(wall) => { stop_for(StopReason::Wall); left.await }
     }
     .map_err(|_| Vanished(head.id))?;

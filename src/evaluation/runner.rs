@@ -8,6 +8,7 @@ use crate::{
     conversation::{Assignment, Company, ConversationRecord, Vanished, hold},
     domain::Problem,
     ids::RunId,
+    runtime::now_unix_nanos,
 };
 
 /// What a run is asked to do.
@@ -61,7 +62,8 @@ impl Selection {
 }
 
 /// Holds every conversation of a selection and hands each record to `done` as it ends. Conversations wait at the door:
-/// at most `concurrency` are open. After `stop` fires none is begun any more; open ones end as cancelled.
+/// at most `concurrency` are open. After `stop` fires none is begun any more; open ones end as cancelled. Nor is one begun
+/// whose shared budgets are spent: `company.budgets` lists these.
 ///
 /// Must run inside an actix system, on its thread.
 ///
@@ -83,6 +85,10 @@ pub async fn run_all(
         };
         if stop.is_cancelled() {
             break;
+        }
+        // Nothing begins on a budget that is spent; the company knows who was turned away.
+        if !company.budgets.admits(&assignment.problem.task.id.0, assignment.sample, now_unix_nanos()) {
+            continue;
         }
         let (company, stop, done) = (company.clone(), stop.clone(), done.clone());
         open.push(actix::spawn(async move {

@@ -11,6 +11,7 @@ mod parameters;
 mod reasoning;
 pub mod scripted;
 pub mod templates;
+mod terms;
 
 pub use capabilities::{Capabilities, capabilities, names_file};
 pub use chat::{
@@ -21,3 +22,4 @@ pub use error::ModelError;
 pub use model::{ChatModel, ModelInfo};
 pub use parameters::{Parameters, STOP_FORM, STOP_REASON, SeedRule, Temperature, may_cut_a_word};
 pub use reasoning::split_reasoning;
+pub use terms::Terms;

@@ -1,7 +1,7 @@
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
-use super::{ChatReply, ChatRequest, ModelError, Parameters, Purpose};
+use super::{ChatReply, ChatRequest, ModelError, Parameters, Purpose, Terms};
 
 /// What a model is, for records and traces. No secret is in here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,6 +45,11 @@ pub trait ChatModel: Send + Sync {
     /// What holds where a request leaves a parameter open, as far as the model's own settings say.
     fn defaults(&self) -> Option<&Parameters> {
         None
+    }
+
+    /// What a call costs and how long it may take; unknown where the model does not say.
+    fn terms(&self) -> Terms {
+        Terms::UNKNOWN
     }
 
     /// Answers. Retries and timeouts of the transport are the model's own affair and are listed in the reply.

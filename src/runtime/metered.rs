@@ -1,5 +1,6 @@
-use super::{BudgetKind, CallRecord, Fault, PromptUsed, Turn, now_unix_nanos, record::worst_case_tokens};
+use super::{CallRecord, Fault, PromptUsed, Refusal, Turn, charging::Worst, now_unix_nanos, under_way::UnderWay};
 use crate::{
+    budget::{Charge, Reservation, Shortage},
     domain::Usage,
     llm::{ChatMessage, ChatModel, ChatReply, ChatRequest, Draw, ModelError, Parameters, Purpose, Subject},
     prompts::{ExecutionFeedback, Fitting, PromptData, fit},
@@ -63,7 +64,7 @@ impl<'a> Metered<'a> {
     /// Renders the prompt and asks. The call is written down whether it succeeds or not.
     ///
     /// # Errors
-    /// [`Fault::Model`] with the model's error, [`ModelError::Budget`] where the allowance is used up and
+    /// [`Fault::Model`] with the model's error, [`ModelError::Budget`] where a budget has too little left and
     /// [`ModelError::ContextLength`] where the prompt does not fit (nothing is sent or written down then),
     /// [`Fault::Setup`] where the prompt cannot be rendered, [`Fault::Cancelled`] where the conversation ended meanwhile.
     pub async fn ask(&self, ask: Ask<'_>) -> Result<ChatReply, Fault> {
@@ -72,7 +73,9 @@ impl<'a> Metered<'a> {
         let Rendered { messages, source } =
             if self.model.reads_prompt() { self.render(&ask, &parameters)? } else { Rendered::default() };
         let (parameters, choices) = sampling(parameters, ask.choices);
-        let ordinal = self.admit(&messages, choices, parameters.max_output_tokens).map_err(Fault::Model)?;
+        let worst = Worst::of(&messages, choices, parameters.max_output_tokens, self.model.terms()).call();
+        let ordinal = self.admit(&worst).map_err(Fault::Model)?;
+        let reservation = self.reserve(worst).await?;
         let place = (self.turn.seq(), self.turn.attempt(), ordinal);
         let request = ChatRequest {
             purpose: ask.purpose,
@@ -84,12 +87,12 @@ impl<'a> Metered<'a> {
             subject: ask.subject,
             traceparent: Some(crate::ids::traceparent(seat.scene.conversation, place)),
         };
-        let started_ns = now_unix_nanos();
+        let under_way = UnderWay::new(self.turn, self.unanswered(&request, source), reservation);
         let outcome = tokio::select! {
             reply = self.model.chat(&request) => reply,
             () = self.turn.cancelled().cancelled() => Err(ModelError::Cancelled),
         };
-        self.write_down(request, source, &outcome, started_ns);
+        under_way.end(&outcome);
         outcome.map_err(|error| match error {
             ModelError::Cancelled => Fault::Cancelled,
             other => Fault::Model(other),
@@ -118,60 +121,53 @@ impl<'a> Metered<'a> {
     }
 
     /// Checks the allowance; gives the call's ordinal within the turn.
-    fn admit(&self, messages: &[ChatMessage], choices: u32, longest: Option<u32>) -> Result<u32, ModelError> {
-        let allowance = self.turn.allowance();
+    fn admit(&self, worst: &Charge) -> Result<u32, ModelError> {
         let mut log = self.turn.log();
-        let made = u32::try_from(log.calls.len()).unwrap_or(u32::MAX);
-        if allowance.calls.is_some_and(|calls| made >= calls) {
-            log.refused = Some(BudgetKind::ModelCalls);
+        if let Some(kind) = self.turn.allowance().refuses(&(log.charge() + *worst)) {
+            log.refused = Some(Refusal::own(kind));
             return Err(ModelError::Budget);
         }
-        let worst = || worst_case_tokens(messages, choices, longest);
-        if allowance.tokens.is_some_and(|tokens| log.charged_tokens() + worst() > tokens) {
-            log.refused = Some(BudgetKind::Tokens);
-            return Err(ModelError::Budget);
-        }
-        Ok(made)
+        Ok(u32::try_from(log.calls.len()).unwrap_or(u32::MAX))
     }
 
-    fn write_down(
-        &self,
-        request: ChatRequest,
-        source: Source,
-        outcome: &Result<ChatReply, ModelError>,
-        started_ns: u64,
-    ) {
+    /// Takes the worst case from every budget that other conversations share; waits while that depends on calls of theirs.
+    async fn reserve(&self, worst: Charge) -> Result<Reservation, Fault> {
+        let granted = tokio::select! {
+            granted = self.turn.seat().scene.purse.reserve(worst) => granted,
+            () = self.turn.cancelled().cancelled() => return Err(Fault::Cancelled),
+        };
+        granted.map_err(|Shortage { kind, words }| {
+            self.turn.log().refused = Some(Refusal { kind, shared: Some(words) });
+            Fault::Model(ModelError::Budget)
+        })
+    }
+
+    /// The record of a call that is about to be sent.
+    fn unanswered(&self, request: &ChatRequest, source: Source) -> CallRecord {
         let info = self.model.info();
-        let (reply, error) = match outcome {
-            Ok(reply) => (Some(reply), None),
-            Err(error) => (None, Some((error.kind(), error.to_string()))),
-        };
-        let attempts = match outcome {
-            Ok(reply) => reply.attempts.clone(),
-            Err(error) => error.attempts().to_vec(),
-        };
-        self.turn.log().calls.push(CallRecord {
+        CallRecord {
             purpose: request.purpose,
             provider: info.provider.clone(),
             model: info.model.clone(),
-            served_model: reply.map(|reply| reply.model.clone()),
-            response_id: reply.and_then(|reply| reply.id.clone()),
+            served_model: None,
+            response_id: None,
             server_address: info.server_address.clone(),
             server_port: info.server_port,
-            parameters: request.parameters,
+            parameters: request.parameters.clone(),
             choices_wanted: request.choices,
             seed: request.seed,
             draw: request.draw,
-            messages: request.messages,
+            messages: request.messages.clone(),
             shortened: source.shortened,
             prompt: source.prompt,
-            choices: reply.map(|reply| reply.choices.clone()).unwrap_or_default(),
-            usage: reply.map_or_else(Usage::default, |reply| reply.usage),
-            attempts,
-            error,
-            started_ns,
-            ended_ns: now_unix_nanos(),
-        });
+            choices: Vec::new(),
+            usage: Usage::default(),
+            terms: self.model.terms(),
+            attempts: Vec::new(),
+            error: None,
+            started_ns: now_unix_nanos(),
+            ended_ns: 0,
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! How a role takes part in a conversation: the traits that role authors implement, the one generic actor that hosts
 //! every role, what a turn can do, and what is written down about it.
 
+mod charging;
 mod clock;
 mod entry;
 mod fault;
@@ -14,6 +15,7 @@ mod role_actor;
 mod seat;
 mod ticket;
 mod turn;
+mod under_way;
 
 pub use clock::now_unix_nanos;
 pub use entry::RoleEntry;
@@ -23,7 +25,7 @@ pub use inlets::{Cast, Inlets, Routed};
 pub use metered::{Ask, Metered};
 pub use posting::Post;
 pub use record::{
-    Allowance, BudgetKind, CallRecord, ExecutionRecord, Finished, Note, NoteValue, PostRecord, PromptUsed, TurnLog,
+    Allowance, CallRecord, ExecutionRecord, Finished, Note, NoteValue, PostRecord, PromptUsed, Refusal, TurnLog,
     TurnRecord,
 };
 pub use role::{PromptKey, Receives, Role, RoleSpec, SettingKey, SettingsError};

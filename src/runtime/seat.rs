@@ -5,6 +5,7 @@ use std::{
 
 use super::Fault;
 use crate::{
+    budget::Purse,
     domain::{Example, Profile, ProgramHash, Task},
     ids::{ActorName, ConversationId, Seq},
     llm::{ChatModel, Parameters},
@@ -29,6 +30,8 @@ pub struct Scene {
     pub sandbox: Arc<dyn Sandbox>,
     /// Told when a turn begins: progress displays listen here, and tests inject panics.
     pub watch: Option<Watch>,
+    /// What its calls take from, beside the conversation's own budget: those that other conversations share.
+    pub purse: Purse,
     /// Profiles by program, so that each parent is profiled once.
     pub profiles: Mutex<BTreeMap<ProgramHash, Arc<Profile>>>,
 }

@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use proptest::prelude::*;
 use rolecall::{
+    budget::BudgetKind,
     conversation::{
         Outcome,
         ledger::{Command, Delivery, Ending, Event, Ledger},
@@ -12,7 +13,7 @@ use rolecall::{
     domain::Slots,
     ids::{MessageId, Seq},
     messages::{Kind, Message},
-    runtime::{BudgetKind, Fault, Finished, TurnLog, TurnRecord},
+    runtime::{Fault, Finished, Refusal, TurnLog, TurnRecord},
     topology::{BudgetLimits, ChildOrder, Duplicates, Parents, Plan, Requires, Search, StopOn},
 };
 use serde_json::json;
@@ -380,7 +381,7 @@ fn a_refused_call_closes_the_conversation_after_what_was_written_is_executed() {
         }
         let delivery = under_way.remove(0);
         let mut row = finished(&delivery, Ok(made_up_turn(&plan, &delivery, 4)));
-        row.log.refused = (delivery.to == 0).then_some(BudgetKind::Tokens);
+        row.log.refused = (delivery.to == 0).then(|| Refusal::own(BudgetKind::Tokens));
         commands = ledger.apply(Event::Settled(row));
     }
 }

@@ -126,6 +126,7 @@ pub fn company(plan: Plan, model: Arc<dyn ChatModel>, sandbox: Arc<dyn Sandbox>,
         observer: Arc::new(Notebook::default()),
         placebos: Arc::default(),
         examples: Arc::default(),
+        budgets: Arc::default(),
     })
 }
 
@@ -156,6 +157,7 @@ pub fn seat(actor: &str, task: Task) -> Arc<Seat> {
         seed: 7,
         sandbox: MadeUpSandbox::by_text(),
         watch: None,
+        purse: Default::default(),
         profiles: Mutex::default(),
     };
     Arc::new(Seat {

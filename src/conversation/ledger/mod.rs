@@ -13,6 +13,7 @@ mod judging;
 mod permit;
 mod retire;
 mod rounds;
+mod spending;
 mod state;
 
 pub use events::{Command, Delivery, Ending, Event, Opening};
