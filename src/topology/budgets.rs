@@ -122,7 +122,6 @@ impl Checking<'_, '_> {
     fn refuse(&self, key: &str, what: &str, hint: &str, lacks: impl Fn(&Part) -> bool, mistakes: &mut Vec<Mistake>) {
         let Some(written) = number(self.values, self.table, key) else { return };
         let parts = self.asking.iter().filter_map(|member| member.part.as_ref()).filter(|part| lacks(part));
-        // An actor whose model is not known, or not named, is a mistake of its own.
         let mut models: Vec<String> = parts.filter_map(|part| part.model.as_ref()).map(|it| quoted(&it.name)).collect();
         models.sort_unstable();
         models.dedup();
@@ -139,7 +138,9 @@ impl Checking<'_, '_> {
         let unbounded = self.asking.iter().filter(|member| {
             let path = "parameters.max_output_tokens";
             let Some(part) = &member.part else { return false };
-            let by_model = part.model.as_ref().is_some_and(|model| model.capabilities.max_output_tokens.is_some());
+            // An actor whose model is not known is a mistake of its own.
+            let Some(model) = &part.model else { return false };
+            let by_model = model.capabilities.max_output_tokens.is_some();
             let is_free = key == "cost" && part.terms().price.is_some_and(|price| price.is_free());
             let bounded = by_model || is_free || part.node.parameters.max_output_tokens.is_some();
             !bounded && !member.draft.values.mentions(path) && !self.top.mentions(path)
