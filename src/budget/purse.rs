@@ -180,3 +180,192 @@ impl Drop for Reservation {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{sync::Arc, time::Duration};
+
+    use proptest::prelude::*;
+
+    use super::{Purse, Reservation};
+    use crate::{
+        budget::{BudgetKind, CallLimits, Charge, SharedLimits},
+        domain::Money,
+    };
+
+    fn charge(amounts: [u64; 4]) -> Charge {
+        let [model_calls, tokens, cost, gpu_ms] = amounts;
+        Charge { model_calls, tokens, cost: Money(cost), gpu_ms }
+    }
+
+    fn limits(of: [Option<u64>; 4]) -> SharedLimits {
+        let [calls, tokens, cost, gpu_ms] = of;
+        let model_calls = calls.map(|calls| u32::try_from(calls).unwrap());
+        SharedLimits { calls: CallLimits { model_calls, tokens, cost: cost.map(Money), gpu_ms }, wall_secs: None }
+    }
+
+    /// A tree of this many levels below a root, each level with two purses in every one above.
+    fn tree(caps: &[[Option<u64>; 4]]) -> Vec<(Purse, Option<usize>, SharedLimits)> {
+        let mut all = vec![(Purse::default().within("the run", limits(caps[0])), None, limits(caps[0]))];
+        let mut above = 0;
+        for caps in caps[1..].chunks(2) {
+            let purses: Vec<_> = caps
+                .iter()
+                .map(|caps| (all[above].0.within("one", limits(*caps)), Some(above), limits(*caps)))
+                .collect();
+            above = all.len();
+            all.extend(purses);
+        }
+        all
+    }
+
+    /// Nothing is over its limit, with what is held by reservations; parents are the sums of their children and their own.
+    fn check(tree: &[(Purse, Option<usize>, SharedLimits)], own: &[Charge], held: &[(usize, Charge)]) {
+        for (index, (purse, _, limits)) in tree.iter().enumerate() {
+            let below = |mut place: usize| loop {
+                match (place == index, tree[place].1) {
+                    (true, _) => break true,
+                    (false, Some(above)) => place = above,
+                    (false, None) => break false,
+                }
+            };
+            let sum = |all: &mut dyn Iterator<Item = Charge>| all.fold(Charge::default(), |sum, one| sum + one);
+            let spent = sum(&mut (0..tree.len()).filter(|place| below(*place)).map(|place| own[place]));
+            assert_eq!(purse.spent(), spent);
+            let held = sum(&mut held.iter().filter(|(place, _)| below(*place)).map(|(_, most)| *most));
+            for kind in BudgetKind::OF_CALLS {
+                let limit = limits.calls.of(kind).unwrap_or(u64::MAX);
+                assert!(spent.of(kind) + held.of(kind) <= limit, "{kind:?}: {spent:?} + {held:?} of {limit}");
+            }
+        }
+    }
+
+    fn cap() -> impl Strategy<Value = [Option<u64>; 4]> {
+        let one = || prop_oneof![1 => Just(None), 3 => (0u64..60).prop_map(Some)];
+        [one(), one(), one(), one()]
+    }
+
+    proptest! {
+        #[test]
+        fn no_level_is_ever_overspent_and_parents_are_sums_of_children(
+            caps in prop::collection::vec(cap(), 1..8),
+            steps in prop::collection::vec((any::<prop::sample::Index>(), any::<[u8; 4]>(), any::<[u8; 4]>(), 0u8..4), 0..80),
+        ) {
+            let tree = tree(&caps);
+            let mut own = vec![Charge::default(); tree.len()];
+            let mut open: Vec<(usize, Charge, Reservation)> = Vec::new();
+            for (which, most, used, step) in steps {
+                let most = most.map(|amount| u64::from(amount % 16));
+                let place = which.index(tree.len());
+                match (step, open.is_empty()) {
+                    (0 | 1, _) | (_, true) => match tree[place].0.try_reserve(charge(most)) {
+                        Ok(Some(reservation)) => open.push((place, charge(most), reservation)),
+                        Ok(None) => prop_assert!(!open.is_empty(), "one who waits waits for somebody"),
+                        Err(shortage) => prop_assert!(shortage.words.contains(shortage.kind.name())),
+                    },
+                    (2, false) => {
+                        let (place, most, reservation) = open.remove(which.index(open.len()));
+                        let part = |kind: BudgetKind, used: u8| most.of(kind) * u64::from(used) / 255;
+                        let [a, b, c, d] = BudgetKind::OF_CALLS;
+                        let spent = charge([part(a, used[0]), part(b, used[1]), part(c, used[2]), part(d, used[3])]);
+                        reservation.settle(spent);
+                        own[place] = own[place] + spent;
+                    }
+                    (_, false) => {
+                        let (place, most, reservation) = open.remove(which.index(open.len()));
+                        drop(reservation);
+                        own[place] = own[place] + most;
+                    }
+                }
+                let held: Vec<_> = open.iter().map(|(place, most, _)| (*place, *most)).collect();
+                check(&tree, &own, &held);
+            }
+            for (place, most, reservation) in open.drain(..) {
+                drop(reservation);
+                own[place] = own[place] + most;
+            }
+            check(&tree, &own, &[]);
+            prop_assert!(tree.iter().all(|(purse, ..)| purse.is_settled()));
+        }
+    }
+
+    /// Threads that reserve, wait, settle, are dropped and panic at once: the sums agree, and everybody comes to an end.
+    #[test]
+    fn many_at_once_never_overspend_and_none_waits_for_ever() {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build().unwrap();
+        runtime.block_on(async {
+            for round in 0..20_u64 {
+                let run = Purse::default().within("the run", limits([Some(150), Some(900), Some(700), None]));
+                let arms: Vec<Purse> = (0..3)
+                    .map(|arm| run.within("an arm", limits([Some(70 + arm), None, Some(300), Some(5_000)])))
+                    .collect();
+                let sum = Arc::new(std::sync::Mutex::new(Charge::default()));
+                let tasks: Vec<_> = (0..300_u64)
+                    .map(|number| {
+                        let (purse, sum) = (arms[number as usize % 3].clone(), sum.clone());
+                        let dice = (number * 2_654_435_761 + round * 40_503) >> 3;
+                        tokio::spawn(async move {
+                            let most = charge([1, dice % 7, dice % 5 + 1, dice % 90]);
+                            let Ok(reservation) = purse.reserve(most).await else { return };
+                            tokio::task::yield_now().await;
+                            let spent = match dice % 4 {
+                                // Dropped, and by a panic.
+                                0 | 1 => most,
+                                _ => charge([1, most.tokens / 2, most.cost.0 / 2, most.gpu_ms / 2]),
+                            };
+                            {
+                                let mut sum = sum.lock().unwrap_or_else(|it| it.into_inner());
+                                *sum = *sum + spent;
+                            }
+                            match dice % 4 {
+                                0 => drop(reservation),
+                                1 => panic!("as a role might"),
+                                _ => reservation.settle(spent),
+                            }
+                        })
+                    })
+                    .collect();
+                for task in tasks {
+                    let _ = tokio::time::timeout(Duration::from_secs(60), task).await.expect("nobody waits for ever");
+                }
+                assert!(run.is_settled() && arms.iter().all(Purse::is_settled));
+                let total = run.spent();
+                assert_eq!(total, arms.iter().fold(Charge::default(), |sum, arm| sum + arm.spent()));
+                assert_eq!(total, *sum.lock().unwrap());
+                assert!(total.model_calls <= 150 && total.tokens <= 900 && total.cost.0 <= 700, "{total:?}");
+                for (number, arm) in arms.iter().enumerate() {
+                    let spent = arm.spent();
+                    assert!(spent.model_calls <= 70 + number as u64 && spent.gpu_ms <= 5_000 && spent.cost.0 <= 300);
+                }
+            }
+        });
+    }
+
+    #[test]
+    fn a_reply_beyond_its_reservation_is_booked_in_full_and_a_level_that_refused_stays_shut() {
+        let run = Purse::default().within("the run", limits([None, Some(100), None, None]));
+        let first = run.try_reserve(charge([1, 60, 0, 0])).unwrap().unwrap();
+        assert!(run.try_reserve(charge([1, 50, 0, 0])).unwrap().is_none(), "it may be there later");
+        first.settle(charge([1, 90, 0, 0]));
+        assert_eq!(run.spent().tokens, 90);
+        let shortage = run.try_reserve(charge([1, 50, 0, 0])).unwrap_err();
+        assert_eq!(shortage.words, "budget of the run: tokens = 100");
+        assert_eq!(run.try_reserve(charge([1, 1, 0, 0])).unwrap_err(), shortage, "nobody is served behind it");
+        assert_eq!(run.begin(0).unwrap_err(), shortage);
+    }
+
+    #[test]
+    fn the_clock_of_a_level_runs_from_its_first_conversation() {
+        let run = Purse::default().within("the run", SharedLimits { wall_secs: Some(2.0), ..Default::default() });
+        let arm = run.within("the arm a", SharedLimits { wall_secs: Some(1.0), ..Default::default() });
+        let left =
+            |purse: &Purse, now| purse.begin(now).map(|it| it.map(|it| (it.left.as_millis(), it.shortage.words)));
+        assert_eq!(left(&run, 5_000_000_000).unwrap().unwrap().0, 2_000);
+        let (ms, words) = left(&arm, 5_500_000_000).unwrap().unwrap();
+        assert_eq!((ms, words.as_str()), (1_000, "budget of the arm a: wall_secs = 1"));
+        let shortage = arm.begin(6_500_000_000).unwrap_err();
+        assert_eq!(shortage.words, "budget of the arm a: wall_secs = 1");
+        assert_eq!(left(&run, 6_900_000_000).unwrap().unwrap().0, 100, "the run goes on");
+        assert_eq!(Purse::default().begin(0), Ok(None));
+    }
+}
