@@ -76,6 +76,10 @@ impl<'a> Metered<'a> {
         let worst = Worst::of(&messages, choices, parameters.max_output_tokens, self.model.terms()).call();
         let ordinal = self.admit(&worst).map_err(Fault::Model)?;
         let reservation = self.reserve(worst).await?;
+        if self.turn.cancelled().is_cancelled() {
+            reservation.settle(Charge::default());
+            return Err(Fault::Cancelled);
+        }
         let place = (self.turn.seq(), self.turn.attempt(), ordinal);
         let request = ChatRequest {
             purpose: ask.purpose,
@@ -89,6 +93,8 @@ impl<'a> Metered<'a> {
         };
         let under_way = UnderWay::new(self.turn, self.unanswered(&request, source), reservation);
         let outcome = tokio::select! {
+            // What is written down as sent is sent.
+            biased;
             reply = self.model.chat(&request) => reply,
             () = self.turn.cancelled().cancelled() => Err(ModelError::Cancelled),
         };
