@@ -61,7 +61,8 @@ fn sharing(plan: Plan, model: Arc<dyn ChatModel>, budgets: ArmBudget) -> Arc<Com
 /// Says a program that is never right: 30 tokens in, 40 out.
 fn writer(terms: Terms) -> Arc<Scripted> {
     let script = Scripted::with(|request, _| {
-        let texts = (0..request.choices).map(|choice| format!("```python\ndef f(y): return {}{choice}\n```", request.seed));
+        let texts =
+            (0..request.choices).map(|choice| format!("```python\ndef f(y): return {}{choice}\n```", request.seed));
         Line::say_all(texts).usage(30, 40)
     });
     Arc::new(script.on_terms(terms))
