@@ -1,6 +1,7 @@
 //! Budgets of calls along whole conversations: in one, in several at once, and what each call comes to in money.
 
 mod calls;
+mod command;
 mod own;
 mod shared;
 

@@ -21,7 +21,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::{calls, connected, detail, priced, programs, repairing, reply, settings, sharing, writer};
 use crate::{
-    cli::{events, run, text},
     openai::server::{Answer, Server, answer},
     stage::{assignment, hold_all, on_stage},
     support::task,
@@ -188,33 +187,4 @@ fn the_time_of_a_run_ends_what_is_open_and_lets_nothing_begin() {
         }
         assert!(!company.budgets.admits("any", 0, rolecall::runtime::now_unix_nanos()));
     });
-}
-
-/// The command: options for each level, who was not begun on stderr and in the JSON, and an exit code that is no failure.
-#[test]
-fn the_command_turns_conversations_away_and_says_which() {
-    let folder = tempfile::tempdir().unwrap();
-    let traces = folder.path().join("traces").display().to_string();
-    let task = "examples/tasks/word-wrap.toml";
-    let common =
-        ["run", "--topology", "self_debug", "--task", task, "--seed", "1", "--traces", &traces, "--samples", "6"];
-    let options = ["--concurrency", "1", "--budget", "programs=3", "--run-budget", "model_calls=4,cost=0.5", "--json"];
-    let output = run(&[&common[..], &options[..]].concat());
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}");
-    let all = events(&output);
-    let (last, held) = all.split_last().unwrap();
-    let away = last["not_begun"].as_array().unwrap();
-    assert_eq!((held.len() + away.len(), last["planned"].as_u64()), (6, Some(6)), "{said}");
-    assert_eq!(last["model_calls"], 4);
-    assert_eq!((&last["cost"], &last["currency"]), (&json!(0.0), &json!(null)), "the offline model costs nothing");
-    assert_eq!(away[0]["why"], "budget of the run: model_calls = 4");
-    let words = format!("{} of 6 conversations were not begun (budget of the run: model_calls = 4): ", away.len());
-    assert!(said.contains(&words), "{said}");
-
-    let wrong = run(&[&common[..], &["--task-budget", "programs=3", "--arm-budget", "tokens=ten"]].concat());
-    assert_eq!(wrong.status.code(), Some(2));
-    let said = text(&wrong.stderr);
-    assert!(said.contains("--task-budget:1:1: `programs` is not a budget"), "{said}");
-    assert!(said.contains("--arm-budget:1:8: `arm.budget.tokens` must be a whole number"), "{said}");
 }
