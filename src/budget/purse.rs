@@ -112,6 +112,11 @@ impl Purse {
         self.tree.freed.notify_waiters();
     }
 
+    /// Books what was spent before: in turns that a journal holds, which are not taken again.
+    pub fn book(&self, spent: Charge) {
+        self.settle(&Charge::default(), &spent);
+    }
+
     /// A conversation begins now (in ns of any clock that does not go back): the first one starts the clock of each level.
     ///
     /// # Errors

@@ -78,7 +78,11 @@ impl Conversation {
             for command in self.ledger.apply(event) {
                 match command {
                     Command::Start(delivery) => match self.stored.remove(&(delivery.seq, delivery.attempt)) {
-                        Some(finished) => events.push_back(Event::Settled(finished)),
+                        Some(finished) => {
+                            // Paid for in an earlier life: it counts, and is not paid for again.
+                            self.seats[delivery.to].scene.purse.book(finished.log.charge());
+                            events.push_back(Event::Settled(finished));
+                        }
                         None => self.deliver(*delivery, context),
                     },
                     Command::Retired(record) => {

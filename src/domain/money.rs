@@ -3,7 +3,7 @@ use std::{
     ops::{Add, AddAssign},
 };
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 /// Billionths of a unit of some currency: sums of prices are exact, and equal in equal runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -33,14 +33,6 @@ impl Money {
     /// As a number of units, for people and JSON.
     pub fn units(self) -> f64 {
         self.0 as f64 / Self::UNIT
-    }
-
-    /// Serialises as [`units`](Self::units) do.
-    ///
-    /// # Errors
-    /// Those of the serializer.
-    pub fn serialize_units<S: Serializer>(money: &Self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_f64(money.units())
     }
 }
 

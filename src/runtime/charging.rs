@@ -143,7 +143,7 @@ impl CallRecord {
 
 fn doubtful(attempts: &[Attempt]) -> u32 {
     let is_doubtful = |attempt: &&Attempt| match (attempt.error.as_deref(), attempt.status) {
-        (None | Some("connect" | "request"), None) | (None, _) => false,
+        (None, _) | (Some("connect" | "request"), None) => false,
         (Some(_), None) => true,
         (Some(_), Some(status)) => matches!(status, 200..=299 | 500..=599) && !matches!(status, 501 | 503 | 529),
     };

@@ -2,6 +2,7 @@
 
 use super::{
     Command, Delivery, Ledger,
+    spending::Calls,
     state::{Done, Queued, Running},
 };
 use crate::{
@@ -100,11 +101,10 @@ impl Ledger {
         if let Some(calls) = asks {
             let wanted = calls.saturating_mul(u32::try_from(front.inbox.len()).unwrap_or(u32::MAX));
             match self.spending.offer(front.to, wanted) {
-                Ok(Some(Grant::Wait)) => return Permit::Wait,
-                Ok(Some(Grant::Nothing)) => return Permit::Close { own: false },
-                Err(own) => return Permit::Close { own },
-                Ok(Some(Grant::Some(calls))) => allowance.calls = Some(calls),
-                Ok(None) => {}
+                Calls::Wait => return Permit::Wait,
+                Calls::Nothing { own } => return Permit::Close { own },
+                Calls::Some(calls) => allowance.calls = Some(calls),
+                Calls::Unlimited => {}
             }
             self.spending.allow(front.to, &mut allowance);
         }

@@ -28,6 +28,18 @@ impl Purse {
     }
 }
 
+/// What a turn is offered of calls.
+pub(super) enum Calls {
+    /// Nothing limits them.
+    Unlimited,
+    /// So many.
+    Some(u32),
+    /// What others hold may be returned.
+    Wait,
+    /// None is left: of the actor's own budget, or of the conversation's.
+    Nothing { own: bool },
+}
+
 /// Both levels.
 pub(super) struct Spending {
     conversation: Purse,
@@ -44,19 +56,18 @@ impl Spending {
         }
     }
 
-    /// How many of these calls a turn of the actor may make; `None` where nothing limits them. An `Err` says whether it is
-    /// the actor's own budget that has none left.
-    pub(super) fn offer(&self, actor: usize, wanted: u32) -> Result<Option<Grant>, bool> {
+    /// How many of these calls a turn of the actor may make.
+    pub(super) fn offer(&self, actor: usize, wanted: u32) -> Calls {
         let own = self.actors.get(&actor).filter(|own| own.limits.model_calls.is_some());
         let whole = Some(&self.conversation).filter(|whole| whole.limits.model_calls.is_some());
         let grants = (whole.map(|whole| whole.calls.offer(wanted)), own.map(|own| own.calls.offer(wanted)));
         match grants {
-            (Some(Grant::Nothing), _) => Err(false),
-            (_, Some(Grant::Nothing)) => Err(true),
-            (Some(Grant::Wait), _) | (_, Some(Grant::Wait)) => Ok(Some(Grant::Wait)),
-            (Some(Grant::Some(whole)), Some(Grant::Some(own))) => Ok(Some(Grant::Some(whole.min(own)))),
-            (Some(grant), None) | (None, Some(grant)) => Ok(Some(grant)),
-            (None, None) => Ok(None),
+            (Some(Grant::Nothing), _) => Calls::Nothing { own: false },
+            (_, Some(Grant::Nothing)) => Calls::Nothing { own: true },
+            (Some(Grant::Wait), _) | (_, Some(Grant::Wait)) => Calls::Wait,
+            (Some(Grant::Some(whole)), Some(Grant::Some(own))) => Calls::Some(whole.min(own)),
+            (Some(Grant::Some(calls)), None) | (None, Some(Grant::Some(calls))) => Calls::Some(calls),
+            (None, None) => Calls::Unlimited,
         }
     }
 

@@ -188,3 +188,24 @@ fn the_time_of_a_run_ends_what_is_open_and_lets_nothing_begin() {
         assert!(!company.budgets.admits("any", 0, rolecall::runtime::now_unix_nanos()));
     });
 }
+
+/// Turns that a journal holds are not paid for again, and count against what is shared all the same.
+#[test]
+fn what_was_spent_before_a_kill_counts_after_it() {
+    on_stage(async {
+        let held = |budgets, model: Arc<Scripted>, rows: Option<ConversationRecord>| async move {
+            let company = sharing(repairing(programs(4), 1), model, budgets);
+            for row in rows.iter().flat_map(|record| &record.turns).flat_map(|turn| &turn.attempts) {
+                company.journal.append(rows.as_ref().unwrap().head.id, row).unwrap();
+            }
+            hold_all(&company, &task(3, None), 1, 1).await.remove(0)
+        };
+        let (run, again) = (RunBudget::new(calls_at_most(50)), RunBudget::new(calls_at_most(50)));
+        let first = held(run.arm("arm", nothing(), nothing()), writer(priced()), None).await;
+        let silent = writer(priced());
+        let second = held(again.arm("arm", nothing(), nothing()), silent.clone(), Some(first.clone())).await;
+        assert_eq!((silent.calls(), second.end.spend), (0, first.end.spend));
+        assert_eq!(again.purse().spent(), run.purse().spent());
+        assert!(again.purse().is_settled() && run.purse().spent().model_calls > 2);
+    });
+}
