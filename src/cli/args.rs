@@ -226,9 +226,18 @@ pub struct RunArgs {
     /// Seed of drafts, selection and offline programs; drawn and printed when not given.
     #[arg(long)]
     pub seed: Option<u64>,
-    /// Budget of each conversation, KEY=VALUE: programs, model_calls, tokens, wall_secs, generations.
+    /// Budget of each conversation, KEY=VALUE: programs, model_calls, tokens, cost, wall_secs, gpu_secs, generations.
     #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',')]
     pub budget: Vec<String>,
+    /// Budget of the whole run, KEY=VALUE: model_calls, tokens, cost, wall_secs, gpu_secs.
+    #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',')]
+    pub run_budget: Vec<String>,
+    /// Budget of all conversations of the arrangement, with the same keys.
+    #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',')]
+    pub arm_budget: Vec<String>,
+    /// Budget of all samples of a task together, with the same keys.
+    #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',')]
+    pub task_budget: Vec<String>,
     /// Turns of one conversation under way at once: a number or `unlimited` [default: as the arrangement says].
     #[arg(long, value_name = "N")]
     pub parallel_turns: Option<String>,

@@ -6,8 +6,9 @@ use std::{collections::BTreeMap, path::Path};
 use serde::Serialize;
 
 use crate::{
+    budget::TurnedAway,
     conversation::ConversationRecord,
-    domain::{ErrorType, Isolation, Judgement, OutputRule, Patches, Problem, Protocol, ScoredOn, Spend},
+    domain::{ErrorType, Isolation, Judgement, Money, OutputRule, Patches, Problem, Protocol, ScoredOn, Spend},
     runtime::AnsweredFrom,
     telemetry::TraceSummary,
 };
@@ -37,6 +38,8 @@ pub struct ConversationFinished {
     calls_without_usage: u32,
     calls_in_doubt: Vec<InDoubt>,
     answers_from_cache: usize,
+    #[serde(flatten)]
+    money: Spent,
     deterministic: bool,
     seconds: f64,
     isolation: Isolation,
@@ -80,6 +83,7 @@ impl ConversationFinished {
             calls_without_usage: end.spend.calls_without_usage,
             calls_in_doubt: InDoubt::of(record),
             answers_from_cache: answers_from_cache(record),
+            money: Spent::of(&end.spend),
             deterministic: end.deterministic,
             seconds: seconds(end.ended_ns.saturating_sub(head.started_ns)),
             isolation: head.isolation.clone(),
@@ -148,9 +152,52 @@ pub struct RunFinished {
     input_tokens: u64,
     output_tokens: u64,
     calls_without_usage: u32,
+    #[serde(flatten)]
+    money: Spent,
+    not_begun: Vec<NotBegun>,
     error_types: Vec<OfErrorType>,
     wall_secs: f64,
     traces: Delivered,
+}
+
+/// Money that calls cost, in units of the currency. Unknown is `null`, never 0.
+#[derive(Clone, Debug, Serialize)]
+struct Spent {
+    cost: Option<f64>,
+    currency: Option<String>,
+    calls_without_cost: u32,
+    attempts_in_doubt: u32,
+    cost_in_doubt: Option<f64>,
+    cost_reported: Option<f64>,
+    cost_saved: Option<f64>,
+}
+
+impl Spent {
+    fn of(spend: &Spend) -> Self {
+        Self {
+            cost: spend.known_cost().map(Money::units),
+            currency: spend.currency.map(|currency| currency.to_string()),
+            calls_without_cost: spend.calls_without_cost,
+            attempts_in_doubt: spend.attempts_in_doubt,
+            cost_in_doubt: spend.currency.map(|_| spend.cost_in_doubt.units()),
+            cost_reported: spend.reported_cost.map(Money::units),
+            cost_saved: spend.currency.map(|_| spend.saved_cost.units()),
+        }
+    }
+}
+
+/// A conversation that was not begun, since a budget that it shares was spent.
+#[derive(Clone, Debug, Serialize)]
+struct NotBegun {
+    task: String,
+    sample: u32,
+    why: String,
+}
+
+impl NotBegun {
+    fn of(one: &TurnedAway) -> Self {
+        Self { task: one.task.clone(), sample: one.sample, why: one.why.clone() }
+    }
 }
 
 /// What became of the spans of a run.
@@ -184,7 +231,7 @@ impl RunFinished {
     pub fn of(
         (run, topology, seed): (String, String, u64),
         records: &[ConversationRecord],
-        planned: usize,
+        (planned, turned_away): (usize, &[TurnedAway]),
         wall: std::time::Duration,
         delivered: &TraceSummary,
     ) -> Self {
@@ -207,6 +254,8 @@ impl RunFinished {
             input_tokens: spend.input_tokens,
             output_tokens: spend.output_tokens,
             calls_without_usage: spend.calls_without_usage,
+            money: Spent::of(&spend),
+            not_begun: turned_away.iter().map(NotBegun::of).collect(),
             error_types: by_error_type(records),
             wall_secs: wall.as_secs_f64(),
             traces: delivered.into(),

@@ -23,6 +23,7 @@ use super::{
     watching::Watching,
 };
 use crate::{
+    budget::RunBudget,
     config::model_capabilities,
     conversation::{Company, ConversationRecord, ExamplePool, HoldError, Outcome},
     domain::Problem,
@@ -30,7 +31,7 @@ use crate::{
     ids::RunId,
     store::{RunRow, Store},
     telemetry::{TraceOptions, TraceSummary, Traces},
-    topology::{Checked, Overrides, Plan, TopologyRef, load_plan},
+    topology::{Checked, Overrides, Plan, SharedBudgets, TopologyRef, load_plan},
 };
 
 /// How long the end of a run waits for its traces to be delivered.
@@ -136,7 +137,10 @@ pub async fn run(args: RunArgs, beginning: Beginning) -> Result<Exit, Failure> {
     let progress = Arc::new(Progress::new(planned));
     let broken = CancellationToken::new();
     stop_when_broken(&broken, &stop);
+    let SharedBudgets { run, arm, task } = checked.plan.shared;
+    let budgets = Arc::new(RunBudget::new(run).arm(&selection.arm, arm, task));
     let company = Arc::new(Company {
+        budgets: budgets.clone(),
         plan: Arc::new(checked.plan),
         models,
         prompts,
@@ -161,13 +165,15 @@ pub async fn run(args: RunArgs, beginning: Beginning) -> Result<Exit, Failure> {
     };
     let result = run_all(company, &selection, stop.token().clone(), done).await;
     progress.close();
+    let turned_away = budgets.turned_away();
     let mut records = records.take();
     sort(&mut records, &selection);
     let wall = started.elapsed();
     // People read the table while the last spans are sent; the last line of JSON says what became of them.
     if !args.json {
         terminal::data(&summary::table(&records, |record| traces.path(record.head.id).display().to_string()));
-        for more in [summary::error_types(&records), summary::patches(&records)].into_iter().flatten() {
+        let more = [summary::error_types(&records), summary::patches(&records), summary::in_doubt(&records)];
+        for more in more.into_iter().flatten() {
             terminal::data(&more);
         }
         terminal::data(&format!("run {}, seed {}, {:.1} s", selection.run, selection.seed, wall.as_secs_f64()));
@@ -175,10 +181,15 @@ pub async fn run(args: RunArgs, beginning: Beginning) -> Result<Exit, Failure> {
     let delivered = deliver(traces).await;
     if args.json {
         let names = (selection.run.to_string(), selection.arm.clone(), selection.seed);
-        terminal::json(&events::RunFinished::of(names, &records, planned, wall, &delivered));
+        terminal::json(&events::RunFinished::of(names, &records, (planned, &turned_away), wall, &delivered));
+    }
+    if let Some(words) = summary::turned_away(&turned_away, planned) {
+        terminal::talk(&words);
     }
     let ended = records.iter().filter(|record| record.end.outcome != Outcome::Cancelled).count();
-    if ended < planned {
+    // Those that were turned away will not be held another time either.
+    let to_hold = planned - turned_away.len();
+    if ended < to_hold {
         let resume = keeping.folder().map(|_| format!("; go on with: rolecall resume {}", selection.run));
         terminal::talk(&format!(
             "{ended} of {planned} conversations have ended, {} were begun{}",
@@ -193,8 +204,8 @@ pub async fn run(args: RunArgs, beginning: Beginning) -> Result<Exit, Failure> {
         RunError::Hold(HoldError::Journal(error)) => Failure::store(error),
         other => Failure { exit: Exit::Bug, message: other.to_string() },
     })?;
-    keeping.end(ended == planned).await?;
-    Ok(exit_of(&records, planned, stop.reason()))
+    keeping.end(ended == to_hold).await?;
+    Ok(exit_of(&records, to_hold, stop.reason()))
 }
 
 /// What the run is asked to do, by what can change of it between two calls of the command.
@@ -231,6 +242,7 @@ fn load(args: &RunArgs, replayed: Option<&Replayed>) -> Result<Checked, Failure>
     let models = replayed.map_or_else(|| args.model.clone(), Replayed::overrides);
     let overrides = Overrides::new(&models, &args.budget, args.parallel_turns.as_deref(), &machine::variable)
         .with_prompts(args.prompts.as_deref())
+        .with_shared_budgets(&args.run_budget, &args.arm_budget, &args.task_budget)
         .with_examples(args.examples.as_deref(), args.examples_benchmark.as_deref());
     load_plan(&TopologyRef(args.topology.clone()), &overrides, &model_capabilities).map_err(Failure::usage)
 }
@@ -270,12 +282,12 @@ async fn deliver(traces: Arc<Traces>) -> TraceSummary {
     summary
 }
 
-fn exit_of(records: &[ConversationRecord], planned: usize, stopped: Option<Exit>) -> Exit {
+fn exit_of(records: &[ConversationRecord], to_hold: usize, stopped: Option<Exit>) -> Exit {
     if records.iter().any(|record| record.end.refused) {
         Exit::Refused
     } else if let Some(reason) = stopped {
         reason
-    } else if records.len() < planned {
+    } else if records.len() < to_hold {
         Exit::Parked
     } else if records.iter().any(|record| record.end.outcome == Outcome::Failed || record.end.infrastructure_error) {
         Exit::SomeFailed

@@ -1,9 +1,9 @@
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use super::progress::Progress;
+use super::{progress::Progress, terminal};
 use crate::{
     conversation::{ConversationEnd, ConversationHead, Observer},
     ids::ConversationId,
@@ -16,12 +16,14 @@ pub struct Watching {
     traces: Arc<Traces>,
     progress: Arc<Progress>,
     open: Mutex<BTreeMap<ConversationId, ConversationTrace>>,
+    /// Models that were told to go over their limits.
+    told: Mutex<BTreeSet<String>>,
 }
 
 impl Watching {
     /// Nothing is watched yet.
     pub fn new(traces: Arc<Traces>, progress: Arc<Progress>) -> Self {
-        Self { traces, progress, open: Mutex::default() }
+        Self { traces, progress, open: Mutex::default(), told: Mutex::default() }
     }
 
     fn open(&self) -> MutexGuard<'_, BTreeMap<ConversationId, ConversationTrace>> {
@@ -39,6 +41,16 @@ impl Observer for Watching {
     fn retired(&self, head: &ConversationHead, turn: &TurnRecord) {
         if let Some(trace) = self.open().get_mut(&head.id) {
             trace.turn(turn);
+        }
+        for call in turn.attempts.iter().flat_map(|attempt| &attempt.log.calls) {
+            let Some(beyond) = call.overshoot() else { continue };
+            if self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(call.model.clone()) {
+                terminal::talk(&format!(
+                    "warning: {} does not keep to `max_output_tokens`: {}, turn {} of {} took {beyond} tokens more, which are \
+                     booked in full (told once a model; the traces have every case)",
+                    call.model, turn.actor, turn.seq, head.task
+                ));
+            }
         }
         if turn.role == "executor" {
             self.progress.executed();

@@ -186,7 +186,7 @@ pub fn names_below(keys: &'static [Key], section: &str) -> Vec<&'static str> {
     names
 }
 
-/// The names of the tables among `keys`.
-pub fn is_section(keys: &'static [Key], name: &str) -> bool {
-    keys.iter().any(|key| key.path.split_once('.').is_some_and(|(section, _)| section == name))
+/// Whether `path` is a table of `keys`: at the top, or in another.
+pub fn is_section(keys: &'static [Key], path: &str) -> bool {
+    keys.iter().any(|key| key.path.strip_prefix(path).is_some_and(|rest| rest.starts_with('.')))
 }

@@ -8,10 +8,14 @@ use super::{
     embedded_file, find_key, is_section, listed, names_below, quoted,
     reference::{FileKind, ReferenceError, follow},
 };
-use crate::llm::{
-    Capabilities, capabilities,
-    http::{VARIABLE_FORM, is_key_variable},
-    openai::{Api, ApiKey, OpenAiSettings, PromptTemplate, SystemRole, check_base_url, set_by},
+use crate::{
+    domain::{Currency, Money, Price},
+    llm::{
+        Capabilities, capabilities,
+        http::{VARIABLE_FORM, is_key_variable},
+        names_file,
+        openai::{Api, ApiKey, OpenAiSettings, PromptTemplate, SystemRole, check_base_url, set_by},
+    },
 };
 
 const MODEL: FileKind = FileKind { noun: "model", folder: "models", extension: ".toml" };
@@ -31,9 +35,28 @@ pub enum ModelFileError {
 }
 
 /// What the model of this name can do; `None` where the name means no model. Shipped model files count by their name.
+/// What a model file says of prices, GPUs and the longest reply is read here; whatever else is wrong with it is told when it
+/// is loaded.
 pub fn model_capabilities(name: &str) -> Option<Capabilities> {
     let shipped = || embedded_file(&format!("{}/{name}{}", MODEL.folder, MODEL.extension));
-    capabilities(name).or_else(|| shipped().and_then(|_| capabilities("openai")))
+    let by_name = capabilities(name).or_else(|| shipped().and_then(|_| capabilities("openai")))?;
+    let is_file = names_file(name) || shipped().is_some();
+    let Some((_, mut file)) = is_file.then(|| open(name, None).ok()).flatten() else { return Some(by_name) };
+    let settings = file.settings(name, &|_| None);
+    let max_output_tokens = settings.parameters.max_output_tokens;
+    Some(Capabilities { terms: settings.terms(), max_output_tokens, ..by_name })
+}
+
+/// Reads a model file; what it means is another step.
+fn open(reference: &str, base_dir: Option<&Path>) -> Result<(Document, ModelFile), ReferenceError> {
+    let found = follow(MODEL, reference, base_dir)?;
+    let medium = Medium::File(ConfigPath::Disk(found.name.clone().into()));
+    let document = Document::parse(&Arc::new(TextSource::new(found.name, found.text, medium, 0)));
+    let mut file = ModelFile { mistakes: document.mistakes.clone(), ..ModelFile::default() };
+    for field in &document.fields {
+        file.read(field, "");
+    }
+    Ok((document, file))
 }
 
 /// The settings of the model that `reference` names: a file that ends in `.toml`, or an embedded one (`local`); see
@@ -46,17 +69,10 @@ pub fn load_model(
     base_dir: Option<&Path>,
     variable: impl Fn(&str) -> Option<String>,
 ) -> Result<OpenAiSettings, ModelFileError> {
-    let found = follow(MODEL, reference, base_dir)?;
-    let medium = Medium::File(ConfigPath::Disk(found.name.clone().into()));
-    let source = Arc::new(TextSource::new(found.name, found.text, medium, 0));
-    let document = Document::parse(&source);
-    let mut file = ModelFile { mistakes: document.mistakes.clone(), ..ModelFile::default() };
-    for field in &document.fields {
-        file.read(field, "");
-    }
+    let (document, mut file) = open(reference, base_dir)?;
     if document.is_whole() {
         let url = if file.values.contains_key("base_url_env") { "base_url_env" } else { "base_url" };
-        file.require(&["kind", url], &Place::start_of(&source));
+        file.require(&["kind", url], &Place::start_of(&document.source));
     }
     let settings = file.settings(reference, &variable);
     match Mistakes::collect(file.mistakes) {
@@ -168,6 +184,8 @@ impl ModelFile {
         pace.concurrency = self.whole("limits.concurrency").unwrap_or(pace.concurrency);
         pace.requests_per_minute = self.whole("limits.requests_per_minute");
         pace.tokens_per_minute = self.whole("limits.tokens_per_minute").map(u64::from);
+        settings.price = self.price();
+        settings.gpus = self.whole("gpus");
         if let Some(field) = self.text("max_tokens_field") {
             settings.max_tokens_field = field;
         }
@@ -192,6 +210,42 @@ impl ModelFile {
             }
         }
         settings
+    }
+
+    /// The table of prices: of prompts and of replies, or it says nothing that can be counted on.
+    fn price(&mut self) -> Option<Price> {
+        let all =
+            ["price.input_per_million", "price.output_per_million", "price.cached_input_per_million", "price.currency"];
+        let first = all.iter().find_map(|key| self.values.get(*key)).map(|located| located.place.clone())?;
+        let is_missing =
+            |key: &&str| !self.values.contains_key(*key) && !self.broken.iter().any(|broken| broken == key);
+        let missing: Vec<&str> = all[..2].iter().copied().filter(is_missing).collect();
+        for key in missing {
+            self.complain(&first, format!("`{key}` is missing"), Some("write 0 for what costs nothing"));
+        }
+        let currency = match self.values.get("price.currency").cloned() {
+            None => Some(Currency::USD),
+            Some(written) => {
+                let currency = written.value.as_str().and_then(Currency::from_code);
+                if currency.is_none() {
+                    let message = format!("`price.currency` must be three capital letters, not {}", written.value);
+                    self.complain(&written.place, message, Some("as in ISO 4217: USD, EUR"));
+                }
+                currency
+            }
+        };
+        let (input, output) = (self.money(all[0]), self.money(all[1]));
+        let cached_input = if self.values.contains_key(all[2]) { self.money(all[2]) } else { input };
+        Some(Price { input: input?, cached_input: cached_input?, output: output?, currency: currency? })
+    }
+
+    fn money(&mut self, key: &str) -> Option<Money> {
+        let written = self.values.get(key).cloned()?;
+        let money = written.value.as_f64().and_then(Money::from_units);
+        if money.is_none() {
+            self.complain(&written.place, format!("`{key}` has more than 9 decimals"), None);
+        }
+        money
     }
 
     fn api(&mut self) -> Api {

@@ -2,6 +2,9 @@ use super::{Form, Key, parameters};
 
 const DAY_SECS: Form = Form::Number { least: 0.0, most: 86_400.0 };
 
+/// Nothing costs more a million tokens, in any currency.
+const PRICE: Form = Form::Number { least: 0.0, most: 1_000_000.0 };
+
 const PER_MINUTE: Form = Form::Whole { least: 1, most: Form::SMALL };
 
 const fn key(path: &'static str, form: Form, help: &'static str) -> Key {
@@ -37,6 +40,15 @@ pub const MODEL_KEYS: &[Key] = &[
         "whether standing instructions are a message of their own, or the beginning of the user's",
     ),
     key("stream", Form::Flag, "whether replies are asked for piece by piece"),
+    key("gpus", Form::Whole { least: 0, most: 1_000_000 }, "GPUs that are busy while it answers, for `gpu_secs`"),
+    key("price.input_per_million", PRICE, "money for a million tokens of prompts"),
+    key(
+        "price.cached_input_per_million",
+        PRICE,
+        "for those of them that the server had kept; as `input_per_million` where absent",
+    ),
+    key("price.output_per_million", PRICE, "for a million tokens of replies, reasoning included"),
+    key("price.currency", Form::Text, "three capital letters; USD where absent"),
     key("limits.connect_secs", DAY_SECS, "connecting"),
     key("limits.first_token_secs", DAY_SECS, "the first piece of a streamed reply, from sending on"),
     key("limits.idle_secs", DAY_SECS, "between two pieces of a streamed reply"),

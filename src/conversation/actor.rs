@@ -131,6 +131,7 @@ impl Conversation {
     }
 
     fn post<M: Routed>(&mut self, delivery: Delivery, context: &mut Context<Self>) {
+        let in_doubt = self.in_doubt.remove(&(delivery.seq, delivery.attempt)).unwrap_or_default();
         let (seq, attempt) = (delivery.seq, delivery.attempt);
         let address = context.address();
         let inlet = self.cast.get(delivery.to).map(|cast| cast.as_ref().map(|cast| cast.inlet::<M>().cloned()));
@@ -139,7 +140,7 @@ impl Conversation {
                 let seat = self.seats[delivery.to].clone();
                 let place = (seq, attempt, delivery.generation);
                 let turn = Turn::new(seat, place, delivery.allowance, delivery.history, self.cancel.child_token())
-                    .with_doubts(self.in_doubt.remove(&(seq, attempt)).unwrap_or_default());
+                    .with_doubts(in_doubt);
                 let inbox = delivery.inbox.iter().filter_map(M::from_message).collect();
                 let ticket = Ticket::new(seq, attempt, address.recipient());
                 inlet.do_send(Envelope { inbox, turn, ticket });

@@ -5,8 +5,9 @@ use std::{
 
 use super::{ConversationEnd, ConversationHead, ExamplePool, Journal, Placebo};
 use crate::{
+    budget::ArmBudget,
     domain::{Example, Problem, Task},
-    ids::{ActorName, RunId},
+    ids::{ActorName, ConversationId, RunId},
     llm::ChatModel,
     prompts::Prompt,
     runtime::{Scene, Seat, TurnRecord, Watch},
@@ -44,6 +45,8 @@ pub struct Company {
     pub placebos: Arc<[Placebo]>,
     /// Solved tasks for the prompts of actors that show examples.
     pub examples: Arc<ExamplePool>,
+    /// What its conversations share; without limits where nothing is said.
+    pub budgets: Arc<ArmBudget>,
 }
 
 /// One conversation to be held.
@@ -59,6 +62,15 @@ pub struct Assignment {
     pub sample: u32,
     /// Seed of the run.
     pub seed: u64,
+    /// What it took from shared budgets in an earlier life is booked already.
+    pub is_booked: bool,
+}
+
+impl Assignment {
+    /// The conversation's identity.
+    pub fn id(&self) -> ConversationId {
+        ConversationId::derive(self.run, &self.arm, &self.problem.task.id, self.sample)
+    }
 }
 
 impl Company {
@@ -106,6 +118,7 @@ impl Company {
             sandbox: self.sandbox.clone(),
             answers: self.journal.clone().answers(),
             watch: self.watch.clone(),
+            purse: self.budgets.of_task(&head.task.0),
             profiles: Mutex::default(),
         });
         let nodes = self.plan.nodes.iter();

@@ -12,9 +12,11 @@ use super::{
     StopReason,
     actor::{Conversation, Left, StopNow},
     grading::{Grade, grade},
+    journal::charge,
     ledger::{Ending, Opening, recall},
 };
 use crate::{
+    budget::Deadline,
     domain::{Example, Language, Task},
     ids::{ActorName, ConversationId, MessageId, keyed, number},
     languages::PYTHON_HASH_SEED,
@@ -49,6 +51,10 @@ pub async fn hold(
     let examples = company.examples(&assignment);
     let Begun { head, rows, in_doubt, ended } = company.journal.begin(&head(&company, &assignment, &examples)).await?;
     let head = Arc::new(head);
+    if !assignment.is_booked {
+        // Paid for in an earlier life: it counts for what is shared with others, and is not paid for again.
+        company.budgets.of_task(&head.task.0).book(charge(&rows, &in_doubt));
+    }
     let opening = Opening {
         task: Arc::new(TaskMessage {
             task: company.task(problem),
@@ -80,6 +86,13 @@ pub async fn hold(
     let known = (rows, in_doubt);
     let address =
         Conversation::new(company.clone(), head.clone(), seats, opening, known, cancel.clone(), leave).start();
+    // The clocks of what it shares run since the first conversation was let in. Where the time is up just now, it is 0.
+    let deadline = match company.budgets.of_task(&head.task.0).begin(now_unix_nanos()) {
+        Ok(deadline) => deadline,
+        Err(shortage) => Some(Deadline { left: Duration::ZERO, shortage }).filter(Deadline::is_of_time),
+    };
+    let shared = deadline.as_ref().map(|deadline| deadline.left);
+    let shared_words = deadline.map(|deadline| deadline.shortage.words).unwrap_or_default();
     // Deadline and interrupt live outside of the actor's context, whose timers wait behind its mail.
     let stop_for = |reason| {
         // The reason goes first: a turn that is called off must not be heard before it.
@@ -90,6 +103,7 @@ pub async fn hold(
     let Left { turns, mut ending } = tokio::select! {
         left = &mut left => left,
         () = stop.cancelled() => { stop_for(StopReason::Cancelled); left.await }
+        () = sleep(shared) => { stop_for(StopReason::SharedWall(shared_words)); left.await }
         () = sleep(wall) => { stop_for(StopReason::Wall); left.await }
     }
     .map_err(|_| HoldError::Vanished(head.id))?;
@@ -113,10 +127,10 @@ async fn sleep(wall: Option<Duration>) {
 }
 
 fn head(company: &Company, assignment: &Assignment, examples: &[Arc<Example>]) -> ConversationHead {
-    let Assignment { run, arm, problem, sample, seed } = assignment;
+    let Assignment { run, arm, problem, sample, seed, .. } = assignment;
     let plan = &company.plan;
     ConversationHead {
-        id: ConversationId::derive(*run, arm, &problem.task.id, *sample),
+        id: assignment.id(),
         run: *run,
         topology: plan.name.clone(),
         topology_hash: plan.hash.clone(),

@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use super::{ConversationEnd, ConversationHead, ConversationRecord};
 use crate::{
+    budget::Charge,
     ids::{ConversationId, Seq},
     runtime::{Answers, CallInDoubt, Finished, TurnRecord},
 };
@@ -51,6 +52,12 @@ pub trait Journal: Send + Sync {
     /// Where it cannot be written down or read; then it must not begin.
     fn begin<'a>(&'a self, head: &'a ConversationHead) -> BoxFuture<'a, Result<Begun, JournalError>>;
 
+    /// What a conversation has taken from shared budgets before; `None` for one that has not begun.
+    ///
+    /// # Errors
+    /// Where that cannot be read.
+    fn spent(&self, conversation: ConversationId) -> Result<Option<Charge>, JournalError>;
+
     /// Appends a finished attempt. A row that is there already stays as it is.
     ///
     /// # Errors
@@ -71,6 +78,12 @@ pub trait Journal: Send + Sync {
     fn answers(self: Arc<Self>) -> Option<Arc<dyn Answers>>;
 }
 
+/// What finished attempts and calls in doubt have taken.
+pub(super) fn charge(rows: &[Finished], in_doubt: &[((Seq, u8), CallInDoubt)]) -> Charge {
+    let calls = in_doubt.iter().map(|(_, call)| call.charge());
+    rows.iter().map(|row| row.log.charge()).chain(calls).fold(Charge::default(), |sum, one| sum + one)
+}
+
 /// A journal in memory: lost with the process.
 #[derive(Debug, Default)]
 pub struct MemoryJournal(Mutex<BTreeMap<ConversationId, Vec<Finished>>>);
@@ -86,6 +99,10 @@ impl Journal for MemoryJournal {
         let rows = self.rows().get(&head.id).cloned().unwrap_or_default();
         let begun = Begun { head: head.clone(), rows, in_doubt: Vec::new(), ended: None };
         Box::pin(async { Ok(begun) })
+    }
+
+    fn spent(&self, conversation: ConversationId) -> Result<Option<Charge>, JournalError> {
+        Ok(self.rows().get(&conversation).map(|rows| charge(rows, &[])))
     }
 
     fn append(

@@ -7,8 +7,12 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{Begun, ConversationEnd, ConversationHead, ConversationRecord, Ended, Journal, JournalError, Outcome};
+use super::{
+    Begun, CallsInDoubt, ConversationEnd, ConversationHead, ConversationRecord, Ended, Journal, JournalError, Outcome,
+    journal::charge,
+};
 use crate::{
+    budget::Charge,
     ids::ConversationId,
     llm::{ChatReply, Choice},
     runtime::{AnswerKey, AnsweredFrom, Answers, CallInDoubt, CallPlace, Finished, NotKept, TurnRecord},
@@ -62,17 +66,26 @@ impl StoreJournal {
         self.failed(read.map_err(|error| StoreError::Row(self.store.file().to_path_buf(), error.to_string())))
     }
 
+    fn rows(&self, conversation: [u8; 16]) -> Result<Vec<Finished>, JournalError> {
+        let rows = self.failed(self.store.turns(conversation))?;
+        rows.into_iter().map(|TurnRow { content, .. }| self.read(content)).collect()
+    }
+
+    fn in_doubt(&self, conversation: [u8; 16]) -> Result<CallsInDoubt, JournalError> {
+        let asked = self.failed(self.store.unanswered(conversation))?;
+        asked
+            .into_iter()
+            .map(|AskedRow { place, content }| Ok(((place.seq, place.attempt), self.read(content)?)))
+            .collect()
+    }
+
     async fn known(&self, head: &ConversationHead) -> Result<Option<Begun>, JournalError> {
         let id = bytes(head.id);
         let Some(row) = self.failed(self.store.conversation(id))? else { return Ok(None) };
         let ended = row.finish.map(|finish| self.read(finish)).transpose()?;
-        let rows = self.failed(self.store.turns(id))?;
-        let rows = rows.into_iter().map(|TurnRow { content, .. }| self.read(content)).collect::<Result<_, _>>()?;
-        let in_doubt = if ended.is_some() { Vec::new() } else { self.failed(self.store.unanswered(id).await)? };
-        let in_doubt = in_doubt
-            .into_iter()
-            .map(|AskedRow { place, content }| Ok(((place.seq, place.attempt), self.read(content)?)))
-            .collect::<Result<_, JournalError>>()?;
+        let rows = self.rows(id)?;
+        self.failed(self.store.doubt(id).await)?;
+        let in_doubt = if ended.is_some() { Vec::new() } else { self.in_doubt(id)? };
         let ended = ended.map(|Finish { end, turns }| Ended { end, turns });
         Ok(Some(Begun { head: self.read(row.head)?, rows, in_doubt, ended }))
     }
@@ -88,6 +101,14 @@ impl Journal for StoreJournal {
             self.failed(self.store.begin_conversation(head.run.to_string(), bytes(head.id), row).await)?;
             Ok(Begun { head: head.clone(), rows: Vec::new(), in_doubt: Vec::new(), ended: None })
         })
+    }
+
+    fn spent(&self, conversation: ConversationId) -> Result<Option<Charge>, JournalError> {
+        let id = bytes(conversation);
+        if !self.failed(self.store.has_conversation(id))? {
+            return Ok(None);
+        }
+        Ok(Some(charge(&self.rows(id)?, &self.in_doubt(id)?)))
     }
 
     fn append(

@@ -2,6 +2,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::budget::BudgetKind;
+
 /// Why a conversation ended. Whether it was `solved` is another thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -14,8 +16,12 @@ pub enum Outcome {
     BudgetModelCalls,
     /// The next call might have gone over the budget of tokens.
     BudgetTokens,
+    /// The next call might have gone over the budget of money.
+    BudgetCost,
     /// The time by the wall was up.
     BudgetWall,
+    /// The next call might have gone over the budget of GPU time.
+    BudgetGpu,
     /// The last generation, turn or step of a schedule was over.
     BudgetGenerations,
     /// No program was better than the best before it, for as many rounds as `stop.no_improvement` says.
@@ -32,12 +38,14 @@ pub enum Outcome {
 
 impl Outcome {
     /// All there are.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::TestsPassed,
         Self::BudgetPrograms,
         Self::BudgetModelCalls,
         Self::BudgetTokens,
+        Self::BudgetCost,
         Self::BudgetWall,
+        Self::BudgetGpu,
         Self::BudgetGenerations,
         Self::NoImprovement,
         Self::NothingLeft,
@@ -46,6 +54,17 @@ impl Outcome {
         Self::Cancelled,
     ];
 
+    /// That a budget of this kind has not enough left.
+    pub fn of_budget(kind: BudgetKind) -> Self {
+        match kind {
+            BudgetKind::ModelCalls => Self::BudgetModelCalls,
+            BudgetKind::Tokens => Self::BudgetTokens,
+            BudgetKind::Cost => Self::BudgetCost,
+            BudgetKind::GpuSecs => Self::BudgetGpu,
+            BudgetKind::WallSecs => Self::BudgetWall,
+        }
+    }
+
     /// The word used in records and events.
     pub fn name(self) -> &'static str {
         match self {
@@ -53,7 +72,9 @@ impl Outcome {
             Self::BudgetPrograms => "budget_programs",
             Self::BudgetModelCalls => "budget_model_calls",
             Self::BudgetTokens => "budget_tokens",
+            Self::BudgetCost => "budget_cost",
             Self::BudgetWall => "budget_wall",
+            Self::BudgetGpu => "budget_gpu",
             Self::BudgetGenerations => "budget_generations",
             Self::NoImprovement => "no_improvement",
             Self::NothingLeft => "nothing_left",
@@ -71,10 +92,12 @@ impl fmt::Display for Outcome {
 }
 
 /// Why a conversation is stopped from outside.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StopReason {
     /// Its time is up.
     Wall,
+    /// The time that it shares with others is up: whose, and its limit.
+    SharedWall(String),
     /// Ctrl-C.
     Cancelled,
 }

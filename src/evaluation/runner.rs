@@ -14,6 +14,7 @@ use crate::{
     conversation::{Assignment, Company, ConversationRecord, HoldError, hold},
     domain::Problem,
     ids::RunId,
+    runtime::now_unix_nanos,
 };
 
 /// What a run is asked to do.
@@ -56,6 +57,7 @@ impl Selection {
                 problem: problem.clone(),
                 sample,
                 seed: self.seed,
+                is_booked: false,
             })
         })
     }
@@ -70,7 +72,7 @@ impl Selection {
 
 /// Holds every conversation of a selection and hands each record to `done` as it ends. Conversations wait at the door:
 /// at most `concurrency` are open. After `stop` fires none is begun any more; open ones end as cancelled. Those of which the
-/// journal knows the end are only told.
+/// journal knows the end are only told. None is begun whose shared budgets are spent: `company.budgets` lists these.
 ///
 /// Must run inside an actix system, on its thread.
 ///
@@ -86,7 +88,15 @@ pub async fn run_all(
     let done = Rc::new(done);
     let longest = Rc::new(Cell::new(Duration::ZERO));
     let mut open = Vec::new();
-    for assignment in selection.assignments() {
+    let mut assignments: Vec<Assignment> = selection.assignments().collect();
+    // What was spent before counts before anything is spent now, and those who spent it are not turned away.
+    for assignment in &mut assignments {
+        if let Some(spent) = company.journal.spent(assignment.id()).map_err(HoldError::Journal)? {
+            company.budgets.of_task(&assignment.problem.task.id.0).book(spent);
+            assignment.is_booked = true;
+        }
+    }
+    for assignment in assignments {
         let permit = tokio::select! {
             permit = door.clone().acquire_owned() => permit,
             () = stop.cancelled() => break,
@@ -94,6 +104,12 @@ pub async fn run_all(
         let too_late = selection.stop_before.is_some_and(|time| Instant::now() + longest.get() >= time);
         if stop.is_cancelled() || too_late {
             break;
+        }
+        // Nothing begins on a budget that is spent; the company knows who was turned away.
+        if !assignment.is_booked
+            && !company.budgets.admits(&assignment.problem.task.id.0, assignment.sample, now_unix_nanos())
+        {
+            continue;
         }
         let (company, stop, done, longest) = (company.clone(), stop.clone(), done.clone(), longest.clone());
         open.push(actix::spawn(async move {

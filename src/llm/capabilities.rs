@@ -1,4 +1,4 @@
-use super::Purpose;
+use super::{Purpose, Terms};
 
 /// What a model can do, known from its name before anything is started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,6 +7,16 @@ pub struct Capabilities {
     pub answers: &'static [Purpose],
     /// See `ChatModel::avoids_repeats`.
     pub avoids_repeats: bool,
+    /// What its calls cost.
+    pub terms: Terms,
+    /// The longest reply, where the model's own file bounds it.
+    pub max_output_tokens: Option<u32>,
+}
+
+impl Capabilities {
+    /// Of a model behind an OpenAI-compatible server of which nothing else is known.
+    const SERVER: Self =
+        Self { answers: EVERYTHING, avoids_repeats: false, terms: Terms::UNKNOWN, max_output_tokens: None };
 }
 
 const EVERYTHING: &[Purpose] = &Purpose::ALL;
@@ -17,11 +27,15 @@ const EVERYTHING: &[Purpose] = &Purpose::ALL;
 /// OpenAI-compatible server. A path is not opened here.
 pub fn capabilities(model_name: &str) -> Option<Capabilities> {
     match model_name {
-        "templates" => Some(Capabilities { answers: &[Purpose::Draft, Purpose::Repair], avoids_repeats: true }),
-        "scripted" | "openai" => Some(Capabilities { answers: EVERYTHING, avoids_repeats: false }),
-        name if names_file(name) || is_openai_id(name) => {
-            Some(Capabilities { answers: EVERYTHING, avoids_repeats: false })
-        }
+        "templates" => Some(Capabilities {
+            answers: &[Purpose::Draft, Purpose::Repair],
+            avoids_repeats: true,
+            terms: Terms::FREE,
+            ..Capabilities::SERVER
+        }),
+        "scripted" => Some(Capabilities { terms: Terms::FREE, ..Capabilities::SERVER }),
+        "openai" => Some(Capabilities::SERVER),
+        name if names_file(name) || is_openai_id(name) => Some(Capabilities::SERVER),
         _ => None,
     }
 }

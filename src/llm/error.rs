@@ -59,8 +59,8 @@ pub enum ModelError {
         /// What it may have.
         limit: usize,
     },
-    /// The turn has no calls left in its budget.
-    #[error("the budget of model calls is used up")]
+    /// A budget has too little left for the call; nothing was sent.
+    #[error("a budget has too little left for the call")]
     Budget,
     /// The model does not answer this purpose, or has nothing (more) to say.
     #[error("{0}")]

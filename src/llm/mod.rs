@@ -12,6 +12,7 @@ mod reasoning;
 pub mod replay;
 pub mod scripted;
 pub mod templates;
+mod terms;
 
 pub use capabilities::{Capabilities, capabilities, names_file};
 pub use chat::{
@@ -22,3 +23,4 @@ pub use error::ModelError;
 pub use model::{ChatModel, ModelInfo};
 pub use parameters::{Parameters, STOP_FORM, STOP_REASON, SeedRule, Temperature, may_cut_a_word};
 pub use reasoning::split_reasoning;
+pub use terms::Terms;

@@ -1,7 +1,7 @@
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
-use super::{ChatReply, ChatRequest, ModelError, Parameters, Purpose};
+use super::{ChatReply, ChatRequest, ModelError, Parameters, Purpose, Terms};
 
 /// What a model is, for records and traces. No secret is in here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,6 +61,11 @@ pub trait ChatModel: Send + Sync {
     fn identity(&self) -> String {
         let ModelInfo { provider, model, server_address, server_port, .. } = self.info();
         serde_json::json!([provider, model, server_address, server_port]).to_string()
+    }
+
+    /// What a call costs and how long it may take; unknown where the model does not say.
+    fn terms(&self) -> Terms {
+        Terms::UNKNOWN
     }
 
     /// Answers. Retries and timeouts of the transport are the model's own affair and are listed in the reply.

@@ -8,7 +8,7 @@ use std::{
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
-use super::{ChatMessage, ChatModel, ChatReply, ChatRequest, Draw, ModelError, ModelInfo, Parameters, Purpose};
+use super::{ChatMessage, ChatModel, ChatReply, ChatRequest, Draw, ModelError, ModelInfo, Parameters, Purpose, Terms};
 
 /// What a recorded run says of a model, as far as others go by it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -27,6 +27,9 @@ pub struct RecordedModel {
     pub reads_prompt: bool,
     /// [`ChatModel::defaults`]
     pub defaults: Option<Parameters>,
+    /// [`ChatModel::terms`]
+    #[serde(default)]
+    pub terms: Terms,
 }
 
 impl RecordedModel {
@@ -40,6 +43,7 @@ impl RecordedModel {
             avoids_repeats: model.avoids_repeats(),
             reads_prompt: model.reads_prompt(),
             defaults: model.defaults().cloned(),
+            terms: model.terms(),
         }
     }
 }
@@ -130,6 +134,10 @@ impl ChatModel for Replay {
 
     fn defaults(&self) -> Option<&Parameters> {
         self.model.defaults.as_ref()
+    }
+
+    fn terms(&self) -> Terms {
+        self.model.terms
     }
 
     fn is_kept(&self) -> bool {

@@ -9,7 +9,7 @@ use std::{
 
 use futures_util::future::BoxFuture;
 
-use super::{Attempt, ChatModel, ChatReply, ChatRequest, Choice, ModelError, ModelInfo, Purpose};
+use super::{Attempt, ChatModel, ChatReply, ChatRequest, Choice, ModelError, ModelInfo, Purpose, Terms};
 use crate::domain::Usage;
 
 /// What a call ends with.
@@ -67,7 +67,8 @@ impl Line {
 
     /// Says how many tokens the call took.
     pub fn usage(mut self, input_tokens: u64, output_tokens: u64) -> Self {
-        self.usage = Usage { input_tokens: Some(input_tokens), output_tokens: Some(output_tokens) };
+        self.usage.input_tokens = Some(input_tokens);
+        self.usage.output_tokens = Some(output_tokens);
         self
     }
 
@@ -100,6 +101,7 @@ pub struct Scripted {
     info: ModelInfo,
     purposes: BTreeSet<Purpose>,
     script: Box<Script>,
+    terms: Terms,
     requests: Mutex<Vec<ChatRequest>>,
 }
 
@@ -133,6 +135,7 @@ impl Scripted {
                 Purpose::Test,
             ]),
             script: Box::new(script),
+            terms: Terms::FREE,
             requests: Mutex::new(Vec::new()),
         }
     }
@@ -140,6 +143,12 @@ impl Scripted {
     /// Answers these purposes only; without this call, all of them.
     pub fn answering(mut self, purposes: impl IntoIterator<Item = Purpose>) -> Self {
         self.purposes = purposes.into_iter().collect();
+        self
+    }
+
+    /// Answers on these terms; without this call, for nothing.
+    pub fn on_terms(mut self, terms: Terms) -> Self {
+        self.terms = terms;
         self
     }
 
@@ -172,6 +181,10 @@ impl ChatModel for Scripted {
 
     fn answers(&self, purpose: Purpose) -> bool {
         self.purposes.contains(&purpose)
+    }
+
+    fn terms(&self) -> Terms {
+        self.terms
     }
 
     #[expect(clippy::panic, reason = "the test asked for a panic inside the call")]
@@ -216,7 +229,7 @@ mod tests {
 
     use super::{Line, Scripted};
     use crate::{
-        domain::{Language, Limits, OutputRule, Task, TestSuite, Usage},
+        domain::{Language, Limits, OutputRule, Task, TestSuite},
         ids::TaskId,
         llm::{ChatModel, ChatRequest, Draw, ModelError, Parameters, Purpose, Subject},
     };
@@ -257,7 +270,7 @@ mod tests {
         let draft = request(Purpose::Draft);
         let first = model.chat(&draft).await.unwrap();
         assert_eq!(first.choices[0].text, "one");
-        assert_eq!(first.usage, Usage { input_tokens: Some(3), output_tokens: Some(4) });
+        assert_eq!((first.usage.input_tokens, first.usage.output_tokens), (Some(3), Some(4)));
         assert_eq!(first.attempts.len(), 1);
         assert_eq!(model.chat(&draft).await.unwrap().choices.len(), 2);
         assert!(matches!(model.chat(&draft).await, Err(ModelError::NothingToSay(_))));

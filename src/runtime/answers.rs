@@ -4,7 +4,10 @@ use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::CallRecord;
 use crate::{
+    budget::Charge,
+    domain::Money,
     ids::{ConversationId, Seq},
     llm::{ChatModel, ChatReply, ChatRequest, Purpose},
 };
@@ -37,10 +40,45 @@ pub struct CallInDoubt {
     pub server_address: Option<String>,
     /// Port of the server.
     pub server_port: Option<u16>,
-    /// The most tokens that it can have cost; it counts as many against a budget.
+    /// The most tokens that it can have taken, with all its requests; it counts as many against a budget.
     pub at_most_tokens: u64,
+    /// The most that it can have cost; `None` where no price is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_most_cost: Option<Money>,
+    /// The most GPU time that it can have taken, in ms; `None` where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_most_gpu_ms: Option<u64>,
     /// Unix time in ns.
     pub started_ns: u64,
+}
+
+impl CallInDoubt {
+    /// A call that is about to be made, and the most that it may take.
+    pub(super) fn of(record: &CallRecord, ordinal: u32, most: Charge) -> Self {
+        let known = |amount: u64| (amount != u64::MAX).then_some(amount);
+        Self {
+            ordinal,
+            purpose: record.purpose,
+            provider: record.provider.clone(),
+            model: record.model.clone(),
+            server_address: record.server_address.clone(),
+            server_port: record.server_port,
+            at_most_tokens: most.tokens,
+            at_most_cost: known(most.cost.0).map(Money),
+            at_most_gpu_ms: known(most.gpu_ms),
+            started_ns: record.started_ns,
+        }
+    }
+
+    /// What it counts against budgets. It is no call more, since it was made once more and is counted then.
+    pub fn charge(&self) -> Charge {
+        Charge {
+            model_calls: 0,
+            tokens: self.at_most_tokens,
+            cost: self.at_most_cost.unwrap_or_default(),
+            gpu_ms: self.at_most_gpu_ms.unwrap_or_default(),
+        }
+    }
 }
 
 /// Where an answer was found that was not asked for just now.

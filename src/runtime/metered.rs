@@ -1,9 +1,10 @@
 use super::{
-    AnswerKey, AnsweredFrom, BudgetKind, CallInDoubt, CallPlace, CallRecord, Fault, NotKept, PromptUsed, Turn,
-    now_unix_nanos, record::worst_case_tokens,
+    AnswerKey, AnsweredFrom, Answers, CallInDoubt, CallPlace, CallRecord, Fault, NotKept, PromptUsed, Refusal, Turn,
+    charging::Worst, now_unix_nanos, under_way::UnderWay,
 };
 use crate::{
-    domain::Usage,
+    budget::{Charge, Reservation, Shortage},
+    domain::{Money, Usage},
     llm::{ChatMessage, ChatModel, ChatReply, ChatRequest, Draw, ModelError, Parameters, Purpose, Subject},
     prompts::{ExecutionFeedback, Fitting, PromptData, fit},
 };
@@ -23,8 +24,34 @@ pub struct Ask<'a> {
     pub choices: &'a [u32],
 }
 
-/// What a model said, and where that was found if it was not asked just now.
-type Answer = (Result<ChatReply, ModelError>, Option<AnsweredFrom>);
+/// Where the answer to one call is kept.
+struct Kept<'a> {
+    answers: &'a dyn Answers,
+    place: CallPlace,
+    keys: Vec<AnswerKey>,
+}
+
+impl Kept<'_> {
+    fn recall(&self) -> Result<Option<(ChatReply, AnsweredFrom)>, Fault> {
+        self.answers.recall(self.place, &self.keys).map_err(lost)
+    }
+
+    async fn ask(&self, call: CallInDoubt) -> Result<(), Fault> {
+        self.answers.ask(self.place, &call).await.map_err(lost)
+    }
+
+    /// A call that was called off may have been answered all the same: it stays in doubt.
+    async fn answer(&self, outcome: &Result<ChatReply, ModelError>) -> Result<(), Fault> {
+        if matches!(outcome, Err(ModelError::Cancelled)) {
+            return Ok(());
+        }
+        self.answers.answer(self.place, &self.keys, outcome.as_ref().ok()).await.map_err(lost)
+    }
+}
+
+fn lost(error: NotKept) -> Fault {
+    Fault::NotKept(error.0)
+}
 
 /// A prompt as it is sent; nothing for a model that reads none.
 #[derive(Default)]
@@ -69,7 +96,7 @@ impl<'a> Metered<'a> {
     /// Renders the prompt and asks. The call is written down whether it succeeds or not.
     ///
     /// # Errors
-    /// [`Fault::Model`] with the model's error, [`ModelError::Budget`] where the allowance is used up and
+    /// [`Fault::Model`] with the model's error, [`ModelError::Budget`] where a budget has too little left and
     /// [`ModelError::ContextLength`] where the prompt does not fit (nothing is sent or written down then),
     /// [`Fault::Setup`] where the prompt cannot be rendered, [`Fault::Cancelled`] where the conversation ended meanwhile.
     pub async fn ask(&self, ask: Ask<'_>) -> Result<ChatReply, Fault> {
@@ -78,7 +105,8 @@ impl<'a> Metered<'a> {
         let Rendered { messages, source } =
             if self.model.reads_prompt() { self.render(&ask, &parameters)? } else { Rendered::default() };
         let (parameters, choices) = sampling(parameters, ask.choices);
-        let ordinal = self.admit(&messages, choices, parameters.max_output_tokens).map_err(Fault::Model)?;
+        let worst = Worst::of(&messages, choices, parameters.max_output_tokens, self.model.terms()).call();
+        let ordinal = u32::try_from(self.turn.log().calls.len()).unwrap_or(u32::MAX);
         let place = (self.turn.seq(), self.turn.attempt(), ordinal);
         let request = ChatRequest {
             purpose: ask.purpose,
@@ -90,57 +118,56 @@ impl<'a> Metered<'a> {
             subject: ask.subject,
             traceparent: Some(crate::ids::traceparent(seat.scene.conversation, place)),
         };
-        let started_ns = now_unix_nanos();
-        let (outcome, answered_from) = self.answer(&request, ordinal, started_ns).await?;
-        self.write_down(request, source, &outcome, (answered_from, started_ns));
+        let kept = self.kept(&request, ordinal);
+        let known = kept.as_ref().map(Kept::recall).transpose()?.flatten();
+        let reservation = self.admit(worst, known.as_ref().map(|(_, from)| *from)).await?;
+        if self.turn.cancelled().is_cancelled() {
+            reservation.settle(Charge::default());
+            return Err(Fault::Cancelled);
+        }
+        let record = self.unanswered(&request, source);
+        let outcome = match (known, kept) {
+            (Some((reply, from)), _) => UnderWay::new(self.turn, record, reservation).from(from).end(Ok(reply)),
+            (None, None) => {
+                let under_way = UnderWay::new(self.turn, record, reservation);
+                let replayed = self.model.is_replay().then_some(AnsweredFrom::Replay);
+                let outcome = self.chat(&request).await;
+                replayed.into_iter().fold(under_way, UnderWay::from).end(outcome)
+            }
+            (None, Some(kept)) => {
+                if let Err(fault) = kept.ask(CallInDoubt::of(&record, ordinal, worst)).await {
+                    reservation.settle(Charge::default());
+                    return Err(fault);
+                }
+                let under_way = UnderWay::new(self.turn, record, reservation);
+                let outcome = self.chat(&request).await;
+                let stored = kept.answer(&outcome).await;
+                let outcome = under_way.end(outcome);
+                stored?;
+                outcome
+            }
+        };
         outcome.map_err(|error| match error {
             ModelError::Cancelled => Fault::Cancelled,
             other => Fault::Model(other),
         })
     }
 
-    /// What the model says, or has said: an answer that is kept is not asked for again, and one that is not is kept before
-    /// anybody sees it.
-    async fn answer(&self, request: &ChatRequest, ordinal: u32, started_ns: u64) -> Result<Answer, Fault> {
-        let Some(answers) = self.turn.seat().scene.answers.as_ref().filter(|_| self.model.is_kept()) else {
-            let from = self.model.is_replay().then_some(AnsweredFrom::Replay);
-            return Ok((self.chat(request).await, from));
-        };
+    /// Where this call's answer is kept, if it is.
+    fn kept(&self, request: &ChatRequest, ordinal: u32) -> Option<Kept<'_>> {
+        let scene = &self.turn.seat().scene;
+        let answers = scene.answers.as_deref().filter(|_| self.model.is_kept())?;
         let (seq, attempt) = (self.turn.seq(), self.turn.attempt());
-        let place = CallPlace { conversation: self.turn.seat().scene.conversation, seq, attempt, ordinal };
-        let keys = AnswerKey::of(self.model, request, place);
-        let lost = |error: NotKept| Fault::NotKept(error.0);
-        if let Some((reply, from)) = answers.recall(place, &keys).map_err(lost)? {
-            return Ok((Ok(reply), Some(from)));
-        }
-        answers.ask(place, &self.in_doubt(request, ordinal, started_ns)).await.map_err(lost)?;
-        let outcome = self.chat(request).await;
-        // A call that was called off may have been answered all the same: it stays in doubt.
-        if !matches!(outcome, Err(ModelError::Cancelled)) {
-            answers.answer(place, &keys, outcome.as_ref().ok()).await.map_err(lost)?;
-        }
-        Ok((outcome, None))
+        let place = CallPlace { conversation: scene.conversation, seq, attempt, ordinal };
+        Some(Kept { answers, place, keys: AnswerKey::of(self.model, request, place) })
     }
 
     async fn chat(&self, request: &ChatRequest) -> Result<ChatReply, ModelError> {
         tokio::select! {
+            // What is written down as sent is sent.
+            biased;
             reply = self.model.chat(request) => reply,
             () = self.turn.cancelled().cancelled() => Err(ModelError::Cancelled),
-        }
-    }
-
-    /// What is known of a call before it is made.
-    fn in_doubt(&self, request: &ChatRequest, ordinal: u32, started_ns: u64) -> CallInDoubt {
-        let info = self.model.info();
-        CallInDoubt {
-            ordinal,
-            purpose: request.purpose,
-            provider: info.provider.clone(),
-            model: info.model.clone(),
-            server_address: info.server_address.clone(),
-            server_port: info.server_port,
-            at_most_tokens: worst_case_tokens(&request.messages, request.choices, request.parameters.max_output_tokens),
-            started_ns,
         }
     }
 
@@ -165,62 +192,63 @@ impl<'a> Metered<'a> {
         self.model.defaults().map_or_else(|| own.clone(), |defaults| own.or(defaults))
     }
 
-    /// Checks the allowance; gives the call's ordinal within the turn.
-    fn admit(&self, messages: &[ChatMessage], choices: u32, longest: Option<u32>) -> Result<u32, ModelError> {
-        let allowance = self.turn.allowance();
-        let mut log = self.turn.log();
-        let made = u32::try_from(log.calls.len()).unwrap_or(u32::MAX);
-        if allowance.calls.is_some_and(|calls| made >= calls) {
-            log.refused = Some(BudgetKind::ModelCalls);
-            return Err(ModelError::Budget);
+    /// Checks the allowance and takes the worst case from every shared budget. An answer that this conversation had before was
+    /// paid for then, and one that another had costs tokens, which belong to the arrangement, and no money.
+    async fn admit(&self, worst: Charge, from: Option<AnsweredFrom>) -> Result<Reservation, Fault> {
+        let most = match from {
+            Some(AnsweredFrom::Resumed) => return Ok(self.turn.seat().scene.purse.past()),
+            Some(AnsweredFrom::Cache) => Charge { cost: Money::ZERO, gpu_ms: 0, ..worst },
+            Some(AnsweredFrom::Replay) | None => worst,
+        };
+        {
+            let mut log = self.turn.log();
+            if let Some(kind) = self.turn.allowance().refuses(&(log.charge() + most)) {
+                log.refused = Some(Refusal::own(kind));
+                return Err(Fault::Model(ModelError::Budget));
+            }
         }
-        let worst = || worst_case_tokens(messages, choices, longest);
-        if allowance.tokens.is_some_and(|tokens| log.charged_tokens() + worst() > tokens) {
-            log.refused = Some(BudgetKind::Tokens);
-            return Err(ModelError::Budget);
-        }
-        Ok(made)
+        self.reserve(most).await
     }
 
-    fn write_down(
-        &self,
-        request: ChatRequest,
-        source: Source,
-        outcome: &Result<ChatReply, ModelError>,
-        (answered_from, started_ns): (Option<AnsweredFrom>, u64),
-    ) {
+    /// Takes the worst case from every budget that other conversations share; waits while that depends on calls of theirs.
+    async fn reserve(&self, worst: Charge) -> Result<Reservation, Fault> {
+        let granted = tokio::select! {
+            granted = self.turn.seat().scene.purse.reserve(worst) => granted,
+            () = self.turn.cancelled().cancelled() => return Err(Fault::Cancelled),
+        };
+        granted.map_err(|Shortage { kind, words }| {
+            self.turn.log().refused = Some(Refusal { kind, shared: Some(words) });
+            Fault::Model(ModelError::Budget)
+        })
+    }
+
+    /// The record of a call that is about to be sent.
+    fn unanswered(&self, request: &ChatRequest, source: Source) -> CallRecord {
         let info = self.model.info();
-        let (reply, error) = match outcome {
-            Ok(reply) => (Some(reply), None),
-            Err(error) => (None, Some((error.kind(), error.to_string()))),
-        };
-        let attempts = match outcome {
-            Ok(reply) => reply.attempts.clone(),
-            Err(error) => error.attempts().to_vec(),
-        };
-        self.turn.log().calls.push(CallRecord {
+        CallRecord {
             purpose: request.purpose,
             provider: info.provider.clone(),
             model: info.model.clone(),
-            served_model: reply.map(|reply| reply.model.clone()),
-            response_id: reply.and_then(|reply| reply.id.clone()),
+            served_model: None,
+            response_id: None,
             server_address: info.server_address.clone(),
             server_port: info.server_port,
-            parameters: request.parameters,
+            parameters: request.parameters.clone(),
             choices_wanted: request.choices,
             seed: request.seed,
             draw: request.draw,
-            messages: request.messages,
+            messages: request.messages.clone(),
             shortened: source.shortened,
             prompt: source.prompt,
-            choices: reply.map(|reply| reply.choices.clone()).unwrap_or_default(),
-            usage: reply.map_or_else(Usage::default, |reply| reply.usage),
-            attempts,
-            answered_from,
-            error,
-            started_ns,
-            ended_ns: now_unix_nanos(),
-        });
+            choices: Vec::new(),
+            usage: Usage::default(),
+            terms: self.model.terms(),
+            attempts: Vec::new(),
+            answered_from: None,
+            error: None,
+            started_ns: now_unix_nanos(),
+            ended_ns: 0,
+        }
     }
 }
 

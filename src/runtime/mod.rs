@@ -2,6 +2,7 @@
 //! every role, what a turn can do, and what is written down about it.
 
 mod answers;
+mod charging;
 mod clock;
 mod entry;
 mod fault;
@@ -15,6 +16,7 @@ mod role_actor;
 mod seat;
 mod ticket;
 mod turn;
+mod under_way;
 
 pub use answers::{AnswerKey, AnsweredFrom, Answers, CallInDoubt, CallPlace, NotKept};
 pub use clock::now_unix_nanos;
@@ -25,7 +27,7 @@ pub use inlets::{Cast, Inlets, Routed};
 pub use metered::{Ask, Metered};
 pub use posting::Post;
 pub use record::{
-    Allowance, BudgetKind, CallRecord, ExecutionRecord, Finished, Note, NoteValue, PostRecord, PromptUsed, TurnLog,
+    Allowance, CallRecord, ExecutionRecord, Finished, Note, NoteValue, PostRecord, PromptUsed, Refusal, TurnLog,
     TurnRecord,
 };
 pub use role::{PromptKey, Receives, Role, RoleSpec, SettingKey, SettingsError};

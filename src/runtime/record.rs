@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{AnsweredFrom, CallInDoubt, Fault};
 use crate::{
-    domain::{Spend, Usage, Verdict},
+    budget::{BudgetKind, Charge},
+    domain::{Money, Spend, Usage, Verdict},
     ids::{ActorName, Generation, MessageId, Seq},
-    llm::{Attempt, ChatMessage, Choice, Draw, Parameters, Purpose},
+    llm::{Attempt, ChatMessage, Choice, Draw, Parameters, Purpose, Terms},
     messages::Message,
     prompts::Prompt,
 };
@@ -21,18 +22,53 @@ pub struct Allowance {
     pub calls: Option<u32>,
     /// Tokens that its calls may use in the worst case; `None` where tokens are not limited.
     pub tokens: Option<u64>,
+    /// Money that its calls may cost in the worst case; `None` where that is not limited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Money>,
+    /// GPU time that its calls may take in the worst case, in ms; `None` where that is not limited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gpu_ms: Option<u64>,
     /// Program slots reserved before this turn; for turns that write none, earlier starts of the same actor.
     pub draw: u32,
 }
 
+impl Allowance {
+    /// What is left of it for another attempt, after one that made these calls.
+    #[must_use]
+    pub fn after(self, spent: &Charge) -> Self {
+        let calls = u32::try_from(spent.model_calls).unwrap_or(u32::MAX);
+        Self {
+            calls: self.calls.map(|most| most.saturating_sub(calls)),
+            tokens: self.tokens.map(|most| most.saturating_sub(spent.tokens)),
+            cost: self.cost.map(|most| Money(most.0.saturating_sub(spent.cost.0))),
+            gpu_ms: self.gpu_ms.map(|most| most.saturating_sub(spent.gpu_ms)),
+            ..self
+        }
+    }
+
+    /// The first limit that calls which take this much would go over.
+    pub fn refuses(&self, most: &Charge) -> Option<BudgetKind> {
+        let limits = [self.calls.map(u64::from), self.tokens, self.cost.map(|cost| cost.0), self.gpu_ms];
+        let mut kinds = BudgetKind::OF_CALLS.into_iter().zip(limits);
+        kinds.find(|(kind, limit)| limit.is_some_and(|limit| most.of(*kind) > limit)).map(|(kind, _)| kind)
+    }
+}
+
 /// A budget that a turn ran into.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum BudgetKind {
-    /// Calls of a model.
-    ModelCalls,
-    /// Tokens.
-    Tokens,
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// What there was too little of.
+    pub kind: BudgetKind,
+    /// Whose budget, and its limit, where other conversations share it; `None` for budgets of the conversation itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<String>,
+}
+
+impl Refusal {
+    /// By a budget of the conversation itself.
+    pub fn own(kind: BudgetKind) -> Self {
+        Self { kind, shared: None }
+    }
 }
 
 /// A value that a role notes about its turn.
@@ -112,6 +148,9 @@ pub struct CallRecord {
     pub choices: Vec<Choice>,
     /// Tokens, as far as known.
     pub usage: Usage,
+    /// What its model's file says of prices and limits.
+    #[serde(default)]
+    pub terms: Terms,
     /// Every request sent for it.
     pub attempts: Vec<Attempt>,
     /// Where the reply was found, where it was not asked for just now; `attempts` tells then how it was come by.
@@ -177,49 +216,22 @@ pub struct TurnLog {
     /// What the role noted.
     pub notes: Vec<Note>,
     /// The budget that refused it a call.
-    pub refused: Option<BudgetKind>,
+    pub refused: Option<Refusal>,
 }
 
 impl TurnLog {
     /// What its calls spent. Programs are counted by the ledger.
     pub fn spend(&self) -> Spend {
         let mut spend = Spend::default();
-        for call in &self.calls {
-            spend += Spend {
-                programs: 0,
-                model_calls: 1,
-                model_attempts: u32::try_from(call.attempts.len()).unwrap_or(u32::MAX),
-                input_tokens: call.usage.input_tokens.unwrap_or(0),
-                output_tokens: call.usage.output_tokens.unwrap_or(0),
-                calls_without_usage: u32::from(call.usage.input_tokens.is_none() || call.usage.output_tokens.is_none()),
-            };
-        }
+        self.calls.iter().for_each(|call| spend += call.spend());
         spend
     }
 
-    /// Tokens that its calls count against a budget: what the server said, else the most that each attempt can have cost.
-    /// A server that is silent about usage, or a call that failed, never makes tokens free, and neither does a kill.
-    pub fn charged_tokens(&self) -> u64 {
-        let in_doubt: u64 = self.in_doubt.iter().map(|call| call.at_most_tokens).sum();
-        in_doubt + self.calls.iter().map(CallRecord::charged_tokens).sum::<u64>()
+    /// What its calls count against budgets ([`CallRecord::charge`]), and the most that those in doubt can have taken.
+    pub fn charge(&self) -> Charge {
+        let in_doubt = self.in_doubt.iter().fold(Charge::default(), |sum, call| sum + call.charge());
+        self.calls.iter().fold(in_doubt, |sum, call| sum + call.charge())
     }
-}
-
-impl CallRecord {
-    fn charged_tokens(&self) -> u64 {
-        if let (Some(input), Some(output)) = (self.usage.input_tokens, self.usage.output_tokens) {
-            return input + output;
-        }
-        let most = worst_case_tokens(&self.messages, self.choices_wanted, self.parameters.max_output_tokens);
-        most * self.attempts.len().max(1) as u64
-    }
-}
-
-/// The most tokens that one attempt at a call can cost: bytes of the messages, 16 a message, and the longest reply of each
-/// choice.
-pub(super) fn worst_case_tokens(messages: &[ChatMessage], choices: u32, longest: Option<u32>) -> u64 {
-    let bytes: usize = messages.iter().map(|message| message.content.len() + 16).sum();
-    bytes as u64 + u64::from(choices.max(1)) * u64::from(longest.unwrap_or(0))
 }
 
 /// A finished attempt of a turn: one row of the journal, stored before the turn takes effect.
@@ -287,8 +299,8 @@ impl TurnRecord {
         spend
     }
 
-    /// Tokens that it counts against a budget, over all attempts: [`TurnLog::charged_tokens`].
-    pub fn charged_tokens(&self) -> u64 {
-        self.attempts.iter().map(|attempt| attempt.log.charged_tokens()).sum()
+    /// What it counts against budgets, over all attempts: [`TurnLog::charge`].
+    pub fn charge(&self) -> Charge {
+        self.attempts.iter().fold(Charge::default(), |sum, attempt| sum + attempt.log.charge())
     }
 }

@@ -5,6 +5,7 @@ use std::{
 
 use super::{Answers, Fault};
 use crate::{
+    budget::Purse,
     domain::{Example, Profile, ProgramHash, Task},
     ids::{ActorName, ConversationId, Seq},
     llm::{ChatModel, Parameters},
@@ -31,6 +32,8 @@ pub struct Scene {
     pub answers: Option<Arc<dyn Answers>>,
     /// Told when a turn begins: progress displays listen here, and tests inject panics.
     pub watch: Option<Watch>,
+    /// What its calls take from, beside the conversation's own budget: those that other conversations share.
+    pub purse: Purse,
     /// Profiles by program, so that each parent is profiled once.
     pub profiles: Mutex<BTreeMap<ProgramHash, Arc<Profile>>>,
 }

@@ -103,19 +103,26 @@ impl Store {
         })
     }
 
-    /// The calls of a conversation that were about to be made and of which nothing more was heard. From now on they stay in
-    /// doubt until their turn is appended, whatever becomes of the same calls when they are made again.
+    /// Those calls of a conversation that were about to be made and of which nothing more was heard are in doubt from now on, until
+    /// their turn is appended, whatever becomes of the same calls when they are made again.
     ///
     /// # Errors
     /// [`StoreError`]
-    pub async fn unanswered(&self, conversation: [u8; 16]) -> Result<Vec<AskedRow>, StoreError> {
+    pub async fn doubt(&self, conversation: [u8; 16]) -> Result<(), StoreError> {
         let file = self.file().to_path_buf();
         let change = move |connection: &Connection| {
             let sql = "UPDATE asked SET in_doubt = 1
                        WHERE conversation = (SELECT id FROM conversations WHERE conversation = ?1)";
             execute(connection, &file, sql, params![conversation])
         };
-        self.writer.write(change).await?;
+        self.writer.write(change).await
+    }
+
+    /// The calls of a conversation that were about to be made and of which nothing more was heard.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub fn unanswered(&self, conversation: [u8; 16]) -> Result<Vec<AskedRow>, StoreError> {
         self.read(|connection| {
             let sql = "SELECT asked.seq, asked.attempt, asked.ordinal, asked.content FROM asked JOIN conversations ON
                        conversations.id = asked.conversation WHERE conversations.conversation = ?1

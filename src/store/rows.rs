@@ -93,6 +93,17 @@ impl Store {
         self.writer.write(change).await
     }
 
+    /// Whether a conversation has begun.
+    ///
+    /// # Errors
+    /// [`StoreError`]
+    pub fn has_conversation(&self, conversation: [u8; 16]) -> Result<bool, StoreError> {
+        self.read(|connection| {
+            let sql = "SELECT 1 FROM conversations WHERE conversation = ?1";
+            connection.prepare_cached(sql)?.exists([conversation])
+        })
+    }
+
     /// What is kept of a conversation.
     ///
     /// # Errors

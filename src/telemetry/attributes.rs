@@ -43,6 +43,7 @@ pub const RESPONSE_ID: &str = "gen_ai.response.id";
 pub const RESPONSE_MODEL: &str = "gen_ai.response.model";
 pub const RESPONSE_FINISH: &str = "gen_ai.response.finish_reasons";
 pub const USAGE_INPUT: &str = "gen_ai.usage.input_tokens";
+pub const USAGE_CACHED: &str = "gen_ai.usage.cache_read.input_tokens";
 pub const USAGE_OUTPUT: &str = "gen_ai.usage.output_tokens";
 pub const INPUT_MESSAGES: &str = "gen_ai.input.messages";
 pub const OUTPUT_MESSAGES: &str = "gen_ai.output.messages";
@@ -112,6 +113,15 @@ pub const MODEL_ATTEMPTS: &str = "rolecall.model_attempts";
 pub const INPUT_TOKENS: &str = "rolecall.input_tokens";
 pub const OUTPUT_TOKENS: &str = "rolecall.output_tokens";
 pub const CALLS_WITHOUT_USAGE: &str = "rolecall.calls_without_usage";
+/// What the calls of known cost came to, as a number of units of [`CURRENCY`].
+pub const COST: &str = "rolecall.cost";
+pub const CURRENCY: &str = "rolecall.cost.currency";
+/// The most that requests of unknown outcome can have cost; no part of [`COST`].
+pub const COST_IN_DOUBT: &str = "rolecall.cost.in_doubt";
+/// What the server itself said.
+pub const REPORTED_COST: &str = "rolecall.cost.reported";
+pub const CALLS_WITHOUT_COST: &str = "rolecall.calls_without_cost";
+pub const ATTEMPTS_IN_DOUBT: &str = "rolecall.attempts_in_doubt";
 pub const INTERVENTIONS: &str = "rolecall.interventions";
 /// Followed by one of the four outcomes of program repair: how many programs of roles came to it.
 pub const PATCHES_PREFIX: &str = "rolecall.patches.";
@@ -128,6 +138,8 @@ pub const MISSING: &str = "rolecall.missing";
 /// What the edge that brought it did to its words.
 pub const INTERVENTION: &str = "rolecall.intervention";
 pub const REFUSED: &str = "rolecall.refused";
+/// Whose budget refused, and its limit, where several conversations share it.
+pub const REFUSED_BY: &str = "rolecall.refused.by";
 pub const TURNS: &str = "rolecall.turns";
 /// Why a step ended early that is no error: `cancelled`, `budget`, `nothing_to_say`.
 pub const ENDED_BY: &str = "rolecall.ended_by";
@@ -150,6 +162,8 @@ pub const ORDINAL: &str = "rolecall.ordinal";
 /// Beside the array of finish reasons, which a search finds by its JSON text only.
 pub const FINISH: &str = "rolecall.finish";
 pub const ATTEMPTS: &str = "rolecall.attempts";
+/// Tokens of a reply beyond the limit that was asked for.
+pub const OVERSHOOT: &str = "rolecall.overshoot_tokens";
 pub const DURATION_MS: &str = "rolecall.duration_ms";
 /// What a request said otherwise than asked, since its server does not understand it.
 pub const ADAPTED: &str = "rolecall.adapted";

@@ -207,6 +207,9 @@ impl Open {
             .set(name::INPUT_TOKENS, listed.input_tokens)
             .set(name::OUTPUT_TOKENS, listed.output_tokens)
             .set(name::CALLS_WITHOUT_USAGE, (listed.calls_without_usage > 0).then_some(listed.calls_without_usage))
+            .set(name::COST, listed.cost)
+            .set(name::CURRENCY, listed.currency.as_deref())
+            .set(name::CALLS_WITHOUT_COST, (listed.calls_without_cost > 0).then_some(listed.calls_without_cost))
             .set(name::PARTS, (self.parts.len() > 1).then_some(self.parts.len()));
         let other = |number: u64| self.parts.get(&number).map(|part| Place { trace: part.trace, span: part.root });
         if let Some(before) = number.checked_sub(1).and_then(other) {

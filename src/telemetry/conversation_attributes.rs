@@ -3,7 +3,7 @@
 use super::{attributes as name, content, span::Draft, values::Attributes};
 use crate::{
     conversation::{ConversationEnd, ConversationHead, Outcome},
-    domain::{Patches, ScoredOn},
+    domain::{Money, Patches, ScoredOn},
     ids::ActorName,
     llm::ModelError,
     messages::Message,
@@ -60,7 +60,15 @@ pub fn write_end(draft: &mut Draft, end: &ConversationEnd, fault: Option<&LastFa
         .set(name::INPUT_TOKENS, tokens_known.then_some(spend.input_tokens))
         .set(name::OUTPUT_TOKENS, tokens_known.then_some(spend.output_tokens))
         .set(name::CALLS_WITHOUT_USAGE, (spend.calls_without_usage > 0).then_some(spend.calls_without_usage))
+        .set(name::COST, spend.known_cost().map(Money::units))
+        .set(name::CURRENCY, spend.currency.map(|currency| currency.to_string()))
+        .set(name::CALLS_WITHOUT_COST, (spend.calls_without_cost > 0).then_some(spend.calls_without_cost))
+        .set(name::REPORTED_COST, spend.reported_cost.map(Money::units))
         .set(name::DETERMINISTIC, end.deterministic);
+    if spend.attempts_in_doubt > 0 {
+        draft.set(name::ATTEMPTS_IN_DOUBT, spend.attempts_in_doubt);
+        draft.set(name::COST_IN_DOUBT, spend.currency.map(|_| spend.cost_in_doubt.units()));
+    }
     let Patches { plausible, wrong, timeout, uncompilable } = end.patches;
     let patches = [("plausible", plausible), ("wrong", wrong), ("timeout", timeout), ("uncompilable", uncompilable)];
     for (word, count) in patches.into_iter().filter(|(_, count)| *count > 0) {

@@ -12,6 +12,7 @@ use super::{
     values::Attributes,
 };
 use crate::{
+    domain::Money,
     llm::Attempt,
     runtime::{AnsweredFrom, CallInDoubt, CallRecord, Finished, TurnRecord},
 };
@@ -63,7 +64,16 @@ pub fn project(
         .set(name::PROMPT, call.prompt.as_ref().map(|prompt| prompt.reference.as_str()))
         .set(name::PROMPT_HASH, call.prompt.as_ref().map(|prompt| prompt.hash.as_str()))
         .set(name::ATTEMPTS, call.attempts.len())
-        .set(name::ANSWERED_FROM, call.answered_from.map(AnsweredFrom::word));
+        .set(name::ANSWERED_FROM, call.answered_from.map(AnsweredFrom::word))
+        .set(name::COST, call.cost().map(Money::units))
+        .set(name::CURRENCY, call.spend().currency.map(|currency| currency.to_string()))
+        .set(name::REPORTED_COST, call.usage.reported_cost.map(Money::units))
+        .set(name::USAGE_CACHED, call.usage.cached_input_tokens)
+        .set(name::OVERSHOOT, call.overshoot());
+    if call.attempts_in_doubt() > 0 {
+        draft.set(name::ATTEMPTS_IN_DOUBT, call.attempts_in_doubt());
+        draft.set(name::COST_IN_DOUBT, call.cost_in_doubt().map(Money::units));
+    }
     if let Some(first) = call.attempts.last().and_then(|attempt| attempt.first_token_ms) {
         draft.set(name::REQUEST_STREAM, true);
         draft.set(name::TIME_TO_FIRST, Duration::from_millis(first).as_secs_f64());

@@ -16,7 +16,7 @@ use crate::{
     conversation::ConversationHead,
     ids::{MessageId, span_id},
     messages::{Intervention, Message},
-    runtime::{BudgetKind, Finished, NoteValue, RoleSpec, TurnRecord},
+    runtime::{Finished, NoteValue, RoleSpec, TurnRecord},
 };
 
 /// What a turn's spans need to know of the conversation around it.
@@ -139,7 +139,8 @@ fn attempt_span(
         .set(name::RECEIVED, turn.inbox.first().map(|message| message.kind().name()))
         .set(name::SAID, attempt.result.as_ref().ok().map(Vec::len))
         .set(name::INTERVENTION, turn.inbox.iter().find_map(intervention))
-        .set(name::REFUSED, attempt.log.refused.map(budget_name));
+        .set(name::REFUSED, attempt.log.refused.as_ref().map(|refusal| refusal.kind.name()))
+        .set(name::REFUSED_BY, attempt.log.refused.as_ref().and_then(|refusal| refusal.shared.as_deref()));
     if !turn.missing.is_empty() {
         draft.set(name::MISSING, turn.missing.iter().map(|actor| actor.0.clone()).collect::<Vec<_>>());
     }
@@ -170,13 +171,6 @@ fn intervention(message: &Message) -> Option<&'static str> {
     match message {
         Message::Diagnosis(diagnosis) => diagnosis.intervention.map(Intervention::word),
         _ => None,
-    }
-}
-
-fn budget_name(budget: BudgetKind) -> &'static str {
-    match budget {
-        BudgetKind::ModelCalls => "model_calls",
-        BudgetKind::Tokens => "tokens",
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::config::{Located, Medium};
 
 use super::{
-    Node, Plan, Source,
+    Node, Plan, Source, budgets,
     draft::{ActorDraft, Draft},
     schema::TOP_KEYS,
 };
@@ -60,12 +60,13 @@ pub(super) fn explain(draft: &Draft, plan: &Plan) -> Vec<ExplainedSetting> {
     let mut listing = Vec::new();
     let mut add =
         |key: String, value: Value, source: SettingSource| listing.push(ExplainedSetting { key, value, source });
+    let in_order = budgets::in_order(draft);
     for key in TOP_KEYS.iter().filter(|key| key.path != "model" && !key.path.starts_with("parameters.")) {
         let written = draft.values.get(key.path);
         let (value, source) = match key.path {
             "name" => (Some(json!(plan.name)), source_of(written)),
-            "run.parallel_turns" if plan.budget.tokens.is_some() => {
-                (Some(json!(plan.parallel_turns)), SettingSource::Implied("budget.tokens".to_owned()))
+            "run.parallel_turns" if in_order.is_some() => {
+                (Some(json!(plan.parallel_turns)), SettingSource::Implied(in_order.clone().unwrap_or_default()))
             }
             "search.barrier" => {
                 let waits = plan.search.barrier.then(|| json!("generation"));
@@ -134,6 +135,9 @@ fn explain_actor(
                 add(key(path), written.value.clone(), source_of(Some(written)));
             }
         }
+    }
+    for (name, written) in actor.values.below("budget") {
+        add(key(&format!("budget.{name}")), written.value.clone(), source_of(Some(written)));
     }
     for (name, value) in &node.settings {
         let path = format!("settings.{name}");

@@ -13,6 +13,7 @@ pub(super) fn fingerprint(plan: &Plan) -> String {
         "search": plan.search,
         "stop": plan.stop,
         "budget": plan.budget,
+        "shared_budgets": plan.shared,
         "feedback": plan.feedback,
         "examples": plan.nodes.iter().any(shows).then(|| examples(&plan.examples)),
     });
@@ -36,6 +37,7 @@ fn actor(node: &Node, shows_examples: bool) -> Value {
         "settings": node.settings,
         "model": node.model,
         "parameters": node.parameters,
+        "budget": node.budget,
         "prompts": prompts,
         "examples": shows_examples,
         "gathers": node.gathers,

@@ -1,16 +1,17 @@
-//! Budgets and the other values of the whole arrangement.
+//! The values of the whole arrangement, but for budgets.
 
 use std::num::NonZeroU32;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::{
-    config::{Mistake, find_key, listed, quoted},
-    domain::TimeoutPolicy,
-};
+use crate::{config::find_key, domain::TimeoutPolicy};
 
-use super::{BudgetLimits, Feedback, Parents, Search, Stop, draft::Values, member::Member, schema};
+use super::{
+    Feedback, Parents, Search, Stop, budgets,
+    draft::{Draft, Values},
+    schema,
+};
 
 /// The value of a top-level key, or its default.
 fn effective(values: &Values, path: &str) -> Option<Value> {
@@ -26,20 +27,9 @@ fn small(values: &Values, path: &str) -> Option<u32> {
     count(values, path).and_then(|number| number.try_into().ok())
 }
 
-/// The budgets; a word for "no limit" is `None`.
-pub(super) fn budget(values: &Values) -> BudgetLimits {
-    BudgetLimits {
-        programs: small(values, "budget.programs"),
-        model_calls: small(values, "budget.model_calls"),
-        tokens: count(values, "budget.tokens"),
-        wall_secs: effective(values, "budget.wall_secs").as_ref().and_then(Value::as_f64),
-        generations: small(values, "budget.generations"),
-    }
-}
-
-/// How many turns may be under way; a budget in tokens leaves one, so that it is never overspent.
-pub(super) fn parallel_turns(values: &Values) -> u32 {
-    if budget(values).tokens.is_some() { 1 } else { small(values, "run.parallel_turns").unwrap_or(u32::MAX) }
+/// How many turns may be under way.
+pub(super) fn parallel_turns(draft: &Draft) -> u32 {
+    if budgets::in_order(draft).is_some() { 1 } else { small(&draft.values, "run.parallel_turns").unwrap_or(u32::MAX) }
 }
 
 /// A value that is one of a list of words.
@@ -76,33 +66,4 @@ pub(super) fn feedback(values: &Values) -> Feedback {
     let timeouts = small(values, "feedback.timeouts").map_or(TimeoutPolicy::All, TimeoutPolicy::After);
     let faulty_lines = values.text("feedback.faulty_lines") == Some("marked");
     Feedback { timeouts, test_cpu_ms: count(values, "feedback.test_cpu_ms"), faulty_lines }
-}
-
-/// Budgets that cannot be kept are mistakes.
-pub(super) fn check(values: &Values, members: &[Member<'_>], mistakes: &mut Vec<Mistake>) {
-    let asking = || members.iter().filter(|member| member.part.as_ref().is_some_and(|part| part.asks));
-    for (path, what) in [("budget.cost", "price"), ("budget.gpu_secs", "number of GPUs")] {
-        let Some(written) = values.get(path).filter(|written| written.value.is_number()) else { continue };
-        let mut models: Vec<String> = asking()
-            .filter_map(|member| member.part.as_ref().and_then(|part| part.model.as_ref()))
-            .map(|model| quoted(&model.name))
-            .collect();
-        models.sort_unstable();
-        models.dedup();
-        let of = if models.is_empty() { String::new() } else { format!(" of {}", listed(models)) };
-        let message = format!("`{path}` cannot be kept: the {what}{of} is not known");
-        mistakes.push(Mistake::at(&written.place, message).hint("set a budget in programs, model_calls or tokens"));
-    }
-    let Some(tokens) = values.get("budget.tokens").filter(|written| written.value.is_number()) else { return };
-    let unbounded = asking().filter(|member| {
-        let path = "parameters.max_output_tokens";
-        let bounded = member.part.as_ref().is_some_and(|part| part.node.parameters.max_output_tokens.is_some());
-        !bounded && !member.draft.values.mentions(path) && !values.mentions(path)
-    });
-    let names: Vec<&str> = unbounded.map(|member| member.draft.name.value.as_str()).collect();
-    if !names.is_empty() {
-        let message = format!("`budget.tokens` cannot be kept: no `max_output_tokens` for {}", listed(names));
-        let hint = "set `max_output_tokens` in `[parameters]` or in the actors' own";
-        mistakes.push(Mistake::at(&tokens.place, message).hint(hint));
-    }
 }

@@ -5,7 +5,7 @@ use crate::{
 };
 
 use super::{
-    Edge, ExplainedSetting, Overrides, Plan, Search, TopologyRef,
+    Edge, ExplainedSetting, Overrides, Plan, Search, TopologyRef, budgets,
     draft::Draft,
     examples,
     explain::explain,
@@ -63,7 +63,7 @@ fn resolve(draft: &Draft, capabilities: &dyn Fn(&str) -> Option<Capabilities>, m
     let graph = graph(members.len(), wires.iter());
     Shape { draft, members: &members, wires: &wires, graph: &graph, names_right }.check(mistakes);
     check_purposes(&members, &wires, mistakes);
-    limits::check(&draft.values, &members, mistakes);
+    budgets::check(&draft.values, &members, mistakes);
     check_folder(draft, &members, mistakes);
     let examples = examples::settings(&draft.values, &members, mistakes);
 
@@ -80,10 +80,11 @@ fn resolve(draft: &Draft, capabilities: &dyn Fn(&str) -> Option<Capabilities>, m
         name: draft.values.text("name").map_or_else(|| draft.path.stem(), str::to_owned),
         nodes: nodes.collect(),
         edges,
-        parallel_turns: limits::parallel_turns(&draft.values),
+        parallel_turns: limits::parallel_turns(draft),
         search: Search::default(),
         stop: limits::stop(&draft.values),
-        budget: limits::budget(&draft.values),
+        budget: budgets::conversation(&draft.values),
+        shared: budgets::shared(&draft.values),
         feedback: limits::feedback(&draft.values),
         examples,
         hash: String::new(),

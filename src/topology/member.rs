@@ -9,13 +9,13 @@ use crate::{
     config::{Key, Located, Mistake, did_you_mean, listed, parameters::ALL, quoted},
     domain::Slots,
     ids::ActorName,
-    llm::{Capabilities, Parameters},
+    llm::{Capabilities, Parameters, Terms},
     messages::Kind,
     runtime::{PromptKey, RoleEntry},
 };
 
 use super::{
-    Node, PromptRef, Requires,
+    Node, PromptRef, Requires, budgets,
     draft::{ActorDraft, Draft},
     examples,
     models::{Model, find_model},
@@ -39,6 +39,13 @@ pub(super) struct Part {
     pub(super) asks: bool,
     /// The references of its prompts that are no paths.
     pub(super) bare_prompts: Vec<String>,
+}
+
+impl Part {
+    /// What its model's calls cost, as far as it is known.
+    pub(super) fn terms(&self) -> Terms {
+        self.model.as_ref().map(|model| model.capabilities.terms).unwrap_or_default()
+    }
 }
 
 /// Looks at one actor. Mistakes are added; where a value is wrong its default stands in, so that the rest is looked at.
@@ -110,6 +117,7 @@ impl Looking<'_, '_> {
             spec,
             model: model.as_ref().map(|model| model.name.clone()),
             parameters: self.parameters(),
+            budget: budgets::calls(values, "budget"),
             prompts,
             examples,
             gathers,
@@ -194,9 +202,11 @@ impl Looking<'_, '_> {
 
     /// A role that asks no model has no use for keys that are about one.
     fn refuse_model(&mut self, entry: &RoleEntry) -> Option<Model> {
-        let parameters: Vec<String> =
-            self.actor.values.below("parameters").map(|(name, _)| format!("parameters.{name}")).collect();
-        for key in ["model".to_owned()].into_iter().chain(parameters) {
+        let below = |table: &str| -> Vec<String> {
+            self.actor.values.below(table).map(|(name, _)| format!("{table}.{name}")).collect()
+        };
+        let (parameters, budget) = (below("parameters"), below("budget"));
+        for key in ["model".to_owned()].into_iter().chain(parameters).chain(budget) {
             let Some(place) = self.actor.values.key_place(&key) else { continue };
             let message =
                 format!("{} has no use: the role {} asks no model", quoted(&self.path(&key)), quoted(entry.spec.name));

@@ -4,6 +4,7 @@
 //! their bases (`overlay`, `read`, `schema`). The second looks at the meaning: roles, models, prompts, edges, the shape
 //! of the whole (`member`, `wiring`, `shape`, `limits`). Both collect every mistake rather than stop at the first.
 
+mod budgets;
 mod diff;
 mod draft;
 pub mod draw;
@@ -32,7 +33,7 @@ pub use examples::{ExampleSettings, ExampleSource};
 pub use explain::{ExplainedSetting, SettingSource};
 pub use load::{Checked, load_plan};
 pub use overrides::{Override, Overrides};
-pub use plan::{BudgetLimits, Edge, Feedback, Node, Plan, PromptRef, Requires, Source, When};
+pub use plan::{BudgetLimits, Edge, Feedback, Node, Plan, PromptRef, Requires, SharedBudgets, Source, When};
 pub use reference::TopologyRef;
 pub use schema::known_keys;
 pub use search::{ChildOrder, Duplicates, Parents, Search, Stop, StopOn};

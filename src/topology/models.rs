@@ -37,8 +37,8 @@ pub(super) fn find_model(
         };
     }
     let shipped = embedded_names(FOLDER, ".toml");
-    let known =
-        if shipped.iter().any(|name| name == written) { capabilities(FILE_KIND) } else { capabilities(written) };
+    let by_kind = || shipped.iter().any(|name| name == written).then(|| capabilities(FILE_KIND)).flatten();
+    let known = capabilities(written).or_else(by_kind);
     known.map(|capabilities| Model { name: written.to_owned(), capabilities }).ok_or_else(|| {
         let names = ["templates", FILE_KIND].into_iter().chain(shipped.iter().map(String::as_str));
         let message = format!("no model {} is known{}", quoted(written), did_you_mean(written, names.clone()));

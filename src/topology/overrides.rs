@@ -26,6 +26,12 @@ pub struct Overrides {
     pub model: Vec<Override>,
     /// `KEY=VALUE` pairs of `[budget]`, several separated by commas. Each replaces its key only.
     pub budget: Vec<Override>,
+    /// The same of `[run.budget]`.
+    pub run_budget: Vec<Override>,
+    /// The same of `[arm.budget]`.
+    pub arm_budget: Vec<Override>,
+    /// The same of `[task.budget]`.
+    pub task_budget: Vec<Override>,
     /// A value of `run.parallel_turns`.
     pub parallel_turns: Option<Override>,
     /// A value of `prompts_dir`.
@@ -43,6 +49,9 @@ const PARALLEL_TURNS_ORDER: usize = 3 << 20;
 const PROMPTS_ORDER: usize = 4 << 20;
 const EXAMPLES_ORDER: usize = 5 << 20;
 const EXAMPLES_BENCHMARK_ORDER: usize = 6 << 20;
+const RUN_BUDGET_ORDER: usize = 7 << 20;
+const ARM_BUDGET_ORDER: usize = 8 << 20;
+const TASK_BUDGET_ORDER: usize = 9 << 20;
 
 const MODEL: (&str, &str) = ("--model", "ROLECALL_MODEL");
 const BUDGET: (&str, &str) = ("--budget", "ROLECALL_BUDGET");
@@ -82,13 +91,24 @@ impl Overrides {
         Self { examples: path.map(option), examples_benchmark: benchmark.map(option), ..self }
     }
 
+    /// These, with what `--run-budget`, `--arm-budget` and `--task-budget` say.
+    pub fn with_shared_budgets(self, run: &[String], arm: &[String], task: &[String]) -> Self {
+        let options = |texts: &[String]| texts.iter().map(|text| option(text)).collect();
+        Self { run_budget: options(run), arm_budget: options(arm), task_budget: options(task), ..self }
+    }
+
     /// Lays the values over the arrangement.
     pub(super) fn apply(&self, draft: &mut Draft, mistakes: &mut Vec<Mistake>) {
         self.apply_models(draft, mistakes);
-        for (index, given) in self.budget.iter().enumerate() {
-            let whole = given.located(BUDGET.0, BUDGET_ORDER + index);
-            for pair in pieces(&whole) {
-                apply_budget(&pair, draft, mistakes);
+        for (given, name, order, table) in [
+            (&self.budget, BUDGET.0, BUDGET_ORDER, "budget"),
+            (&self.run_budget, "--run-budget", RUN_BUDGET_ORDER, "run.budget"),
+            (&self.arm_budget, "--arm-budget", ARM_BUDGET_ORDER, "arm.budget"),
+            (&self.task_budget, "--task-budget", TASK_BUDGET_ORDER, "task.budget"),
+        ] {
+            for (index, given) in given.iter().enumerate() {
+                let whole = given.located(name, order + index);
+                pieces(&whole).iter().for_each(|pair| apply_budget(table, pair, draft, mistakes));
             }
         }
         if let Some(given) = &self.parallel_turns {
@@ -201,8 +221,8 @@ fn set_model_of_one(actor: &Located<String>, model: &Located<String>, draft: &mu
     }
 }
 
-fn apply_budget(pair: &Located<String>, draft: &mut Draft, mistakes: &mut Vec<Mistake>) {
-    let known = names_below(TOP_KEYS, "budget");
+fn apply_budget(table: &str, pair: &Located<String>, draft: &mut Draft, mistakes: &mut Vec<Mistake>) {
+    let known = names_below(TOP_KEYS, table);
     let hint = format!("budgets: {}", listed(&known));
     let Some((key, value)) = split_at_equals(pair) else {
         let message = format!("{} is not KEY=VALUE", quoted(&pair.value));
@@ -210,7 +230,7 @@ fn apply_budget(pair: &Located<String>, draft: &mut Draft, mistakes: &mut Vec<Mi
     };
     let name = key.value.trim();
     if known.contains(&name) {
-        set(&format!("budget.{name}"), &value, draft, mistakes);
+        set(&format!("{table}.{name}"), &value, draft, mistakes);
     } else {
         let message = format!("{} is not a budget{}", quoted(name), did_you_mean(name, &known));
         mistakes.push(Mistake::at(&key.place, message).hint(hint));

@@ -6,7 +6,8 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    domain::{Slots, TimeoutPolicy},
+    budget::{CallLimits, SharedLimits},
+    domain::{Money, Slots, TimeoutPolicy},
     ids::ActorName,
     llm::Parameters,
     messages::{Intervention, Kind},
@@ -112,6 +113,8 @@ pub struct Node {
     pub model: Option<String>,
     /// Sampling.
     pub parameters: Parameters,
+    /// What its calls may take in one conversation.
+    pub budget: CallLimits,
     /// Its prompts by key.
     pub prompts: BTreeMap<String, PromptRef>,
     /// Whether it gathers: by its role, or by `gather = "generation"`.
@@ -140,10 +143,32 @@ pub struct BudgetLimits {
     pub model_calls: Option<u32>,
     /// Tokens of prompts and replies.
     pub tokens: Option<u64>,
+    /// Money, in the currency of its models.
+    pub cost: Option<Money>,
     /// Seconds by the wall: a safety cap; records of runs that it ended say `deterministic: false`.
     pub wall_secs: Option<f64>,
+    /// GPU time in ms: servers take as long as they take, so that records of runs that it ended say `deterministic: false`.
+    pub gpu_ms: Option<u64>,
     /// Rounds after the first drafts.
     pub generations: Option<u32>,
+}
+
+impl BudgetLimits {
+    /// Those that calls of models take from.
+    pub fn calls(&self) -> CallLimits {
+        CallLimits { model_calls: self.model_calls, tokens: self.tokens, cost: self.cost, gpu_ms: self.gpu_ms }
+    }
+}
+
+/// What conversations share: safety caps, which end conversations at other places in another run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SharedBudgets {
+    /// All conversations of the run, of every arm.
+    pub run: SharedLimits,
+    /// All conversations of the arrangement.
+    pub arm: SharedLimits,
+    /// All samples of one task.
+    pub task: SharedLimits,
 }
 
 /// How tests feed back.
@@ -172,8 +197,10 @@ pub struct Plan {
     pub search: Search,
     /// What ends it.
     pub stop: Stop,
-    /// Budgets.
+    /// Budgets of each conversation.
     pub budget: BudgetLimits,
+    /// Budgets that conversations share.
+    pub shared: SharedBudgets,
     /// Feedback.
     pub feedback: Feedback,
     /// Which solved tasks prompts show.

@@ -99,13 +99,13 @@ impl Reader<'_> {
                     self.mistakes.push(mistake);
                 }
             }
-        } else if prefix.is_empty() && is_section(keys, name) {
+        } else if is_section(keys, &path) {
             match field.item.table(&shown_path) {
-                Ok(fields) => fields.iter().for_each(|field| self.keyed(field, &shown_path, name, keys, &[], values)),
+                Ok(fields) => fields.iter().for_each(|field| self.keyed(field, &shown_path, &path, keys, &[], values)),
                 Err(mistake) => {
                     self.mistakes.push(mistake);
-                    for key in names_below(keys, name) {
-                        values.set_broken(joined(name, key));
+                    for key in names_below(keys, &path) {
+                        values.set_broken(joined(&path, key));
                     }
                 }
             }

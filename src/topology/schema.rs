@@ -13,6 +13,8 @@ const LARGE: u64 = i64::MAX as u64;
 /// The word for a limit that is none.
 pub const UNLIMITED: &str = "unlimited";
 const COUNT: Form = Form::WholeOr { least: 0, most: SMALL, word: UNLIMITED };
+const TOKENS: Form = Form::WholeOr { least: 0, most: LARGE, word: UNLIMITED };
+const SOME: Form = Form::NumberOr { word: UNLIMITED };
 
 const fn key(path: &'static str, form: Form, help: &'static str) -> Key {
     Key { path, form, default: None, help }
@@ -63,19 +65,34 @@ pub const TOP_KEYS: &[Key] = &[
     with_default("budget.model_calls", COUNT, unlimited, "calls of models"),
     with_default(
         "budget.tokens",
-        Form::WholeOr { least: 0, most: LARGE, word: UNLIMITED },
+        TOKENS,
         unlimited,
         "tokens of prompts and replies; needs `max_output_tokens`, and makes `run.parallel_turns` 1",
     ),
-    with_default("budget.cost", Form::NumberOr { word: UNLIMITED }, unlimited, "money; needs a model with a price"),
-    with_default("budget.wall_secs", Form::NumberOr { word: UNLIMITED }, unlimited, "seconds by the clock on the wall"),
+    with_default("budget.cost", SOME, unlimited, "money; needs models with a `[price]`"),
+    with_default("budget.wall_secs", SOME, unlimited, "seconds by the clock on the wall"),
     with_default(
         "budget.gpu_secs",
         Form::NumberOr { word: UNLIMITED },
         unlimited,
-        "GPU seconds; needs a model with GPUs",
+        "GPU seconds; needs models with `gpus`",
     ),
     with_default("budget.generations", COUNT, unlimited, "rounds after the first drafts"),
+    key("run.budget.model_calls", COUNT, "calls of models, of the whole run"),
+    key("run.budget.tokens", TOKENS, "tokens of the whole run"),
+    key("run.budget.cost", SOME, "money of the whole run"),
+    key("run.budget.wall_secs", SOME, "seconds by the wall, of the whole run"),
+    key("run.budget.gpu_secs", SOME, "GPU seconds of the whole run"),
+    key("arm.budget.model_calls", COUNT, "calls of models, of all conversations of the arrangement"),
+    key("arm.budget.tokens", TOKENS, "tokens of all conversations of the arrangement"),
+    key("arm.budget.cost", SOME, "money of all conversations of the arrangement"),
+    key("arm.budget.wall_secs", SOME, "seconds by the wall, from the arrangement's first conversation on"),
+    key("arm.budget.gpu_secs", SOME, "GPU seconds of all conversations of the arrangement"),
+    key("task.budget.model_calls", COUNT, "calls of models, of all samples of a task"),
+    key("task.budget.tokens", TOKENS, "tokens of all samples of a task"),
+    key("task.budget.cost", SOME, "money of all samples of a task"),
+    key("task.budget.wall_secs", SOME, "seconds by the wall, from the task's first sample on"),
+    key("task.budget.gpu_secs", SOME, "GPU seconds of all samples of a task"),
     with_default(
         "search.parents",
         Form::Choice(&["beam", "last", "best", "failing", "random"]),
@@ -174,6 +191,10 @@ pub const ACTOR_KEYS: &[Key] = &[
     ),
     key("examples", Form::Flag, "whether its prompts show the examples; where absent, those of roles that draft do"),
     key("prompt", Form::Text, "its prompt, where its role has one: NAME/FILE as shipped, or a path that ends in .md"),
+    key("budget.model_calls", COUNT, "calls of models that it makes in a conversation"),
+    key("budget.tokens", TOKENS, "tokens of its calls in a conversation; makes `run.parallel_turns` 1"),
+    key("budget.cost", SOME, "money that its calls cost in a conversation; makes `run.parallel_turns` 1"),
+    key("budget.gpu_secs", SOME, "GPU seconds of its calls in a conversation; makes `run.parallel_turns` 1"),
     of_actor("parameters.temperature", parameters::TEMPERATURE),
     of_actor("parameters.top_p", parameters::TOP_P),
     of_actor("parameters.top_k", parameters::TOP_K),

@@ -121,7 +121,7 @@ fn t12_an_attempt_of_unknown_outcome_is_charged_at_its_worst() {
         let record = held(plan, (quick.clone(), quick)).await;
         let (requests, spend) = (server.seen().len(), record.end.spend);
         assert_eq!(spend.model_attempts as usize, requests, "{spend:?}");
-        let charged: u64 = record.turns.iter().map(|turn| turn.charged_tokens()).sum();
+        let charged: u64 = record.turns.iter().map(|turn| turn.charge().tokens).sum();
         assert!(charged >= 1_000 * requests as u64, "{charged} tokens for {requests} requests");
         assert_eq!((spend.input_tokens, spend.output_tokens), (0, 0), "nothing is known for sure");
         assert_eq!(spend.calls_without_usage, spend.model_calls);

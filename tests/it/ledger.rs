@@ -5,15 +5,17 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use proptest::prelude::*;
 use rolecall::{
+    budget::BudgetKind,
     conversation::{
         Outcome,
         ledger::{Command, Delivery, Ending, Event, Ledger},
     },
-    domain::Slots,
-    ids::{MessageId, Seq},
+    domain::{Slots, Usage},
+    ids::{ActorName, MessageId, Seq},
+    llm::{Draw, Purpose},
     messages::{Kind, Message},
-    runtime::{BudgetKind, Fault, Finished, TurnLog, TurnRecord},
-    topology::{BudgetLimits, ChildOrder, Duplicates, Parents, Plan, Requires, Search, StopOn},
+    runtime::{CallRecord, Fault, Finished, Refusal, TurnLog, TurnRecord},
+    topology::{BudgetLimits, ChildOrder, Duplicates, Node, Parents, Plan, Requires, Search, StopOn},
 };
 use serde_json::json;
 
@@ -72,6 +74,38 @@ fn finished(delivery: &Delivery, result: Result<Vec<Message>, Fault>) -> Finishe
     }
 }
 
+/// As many calls as the turn may make, up to three: what no answer limits is left to chance.
+fn calls(delivery: &Delivery, seed: u64) -> TurnLog {
+    let wanted = 1 + u32::try_from(mix(seed, u64::from(delivery.seq)) % 3).unwrap();
+    let made = delivery.allowance.calls.map_or(0, |most| most.min(wanted));
+    let call = CallRecord {
+        purpose: Purpose::Repair,
+        provider: "made up".to_owned(),
+        model: "made up".to_owned(),
+        served_model: None,
+        response_id: None,
+        server_address: None,
+        server_port: None,
+        parameters: Default::default(),
+        choices_wanted: 1,
+        seed,
+        draw: Draw { sample: 0, first: 0, ordinal: 0 },
+        messages: Vec::new(),
+        shortened: Vec::new(),
+        prompt: None,
+        choices: Vec::new(),
+        usage: Usage::default(),
+        terms: Default::default(),
+        attempts: Vec::new(),
+        answered_from: None,
+        error: None,
+        started_ns: 0,
+        ended_ns: 0,
+    };
+    let refused = (made < wanted && delivery.allowance.calls.is_some()).then(|| Refusal::own(BudgetKind::ModelCalls));
+    TurnLog { calls: vec![call; made as usize], refused, ..TurnLog::default() }
+}
+
 fn converse(plan: &Arc<Plan>, starter: Option<&str>, seed: u64, order: u64, weather: Weather) -> Run {
     let stormy = weather == Weather::Stormy;
     let mut journal: BTreeMap<(Seq, u8), Finished> = BTreeMap::new();
@@ -80,6 +114,7 @@ fn converse(plan: &Arc<Plan>, starter: Option<&str>, seed: u64, order: u64, weat
     'life: loop {
         let mut ledger = Ledger::new(plan.clone());
         let mut under_way: Vec<Delivery> = Vec::new();
+        let mut made: BTreeMap<ActorName, u32> = BTreeMap::new();
         let (mut log, mut all_heard, mut failed_twice) = (Vec::new(), Vec::new(), false);
         let mut commands = ledger.apply(Event::Begin(opening(task(10, starter))));
         loop {
@@ -88,10 +123,18 @@ fn converse(plan: &Arc<Plan>, starter: Option<&str>, seed: u64, order: u64, weat
                     Command::Start(delivery) => under_way.push(*delivery),
                     Command::Retired(record) => {
                         failed_twice |= record.fault().is_some();
+                        *made.entry(record.actor.clone()).or_default() += record.spend().model_calls;
                         log.push(line(&record));
                         all_heard.extend(heard(&record));
                     }
-                    Command::End(ending) => return Run { log, heard: all_heard, ending: *ending, failed_twice },
+                    Command::End(ending) => {
+                        let most = |node: &Node| node.budget.model_calls.unwrap_or(u32::MAX);
+                        assert!(
+                            plan.nodes.iter().all(|node| made.get(&node.name).is_none_or(|made| *made <= most(node)))
+                        );
+                        assert!(made.values().sum::<u32>() <= plan.budget.model_calls.unwrap_or(u32::MAX));
+                        return Run { log, heard: all_heard, ending: *ending, failed_twice };
+                    }
                 }
             }
             assert!(!under_way.is_empty(), "stuck after {:?}", log.last());
@@ -115,7 +158,10 @@ fn converse(plan: &Arc<Plan>, starter: Option<&str>, seed: u64, order: u64, weat
             } else {
                 Ok(made_up_turn(plan, &delivery, seed))
             };
-            let row = finished(&delivery, result);
+            let mut row = finished(&delivery, result);
+            if row.result.is_ok() {
+                row.log = calls(&delivery, seed);
+            }
             journal.insert(key, row.clone());
             commands = ledger.apply(Event::Settled(row));
         }
@@ -139,6 +185,14 @@ fn arrangement(which: u8, arity: u32, parallel_turns: u32, programs: u32) -> Arc
             plan
         }
         5 => resample(parallel_turns, programs),
+        15 => {
+            // Actors with budgets of their own, within that of the conversation.
+            let mut plan = mixed(arity, parallel_turns, programs);
+            plan.budget.model_calls = Some(20);
+            plan.nodes[3].budget.model_calls = Some(6);
+            plan.nodes[4].budget.model_calls = Some(9);
+            plan
+        }
         // The other searches, each with its own rule for the parents.
         7.. => searching(which, arity, parallel_turns, programs),
         _ => {
@@ -184,7 +238,7 @@ proptest! {
 
     #[test]
     fn any_order_panics_and_kills_give_the_reference_log(
-        which in 0u8..15,
+        which in 0u8..16,
         arity in prop::sample::select(vec![1u32, 2, 4, 10]),
         parallel_turns in prop::sample::select(vec![1u32, 4, u32::MAX]),
         with_starter: bool,
@@ -380,7 +434,7 @@ fn a_refused_call_closes_the_conversation_after_what_was_written_is_executed() {
         }
         let delivery = under_way.remove(0);
         let mut row = finished(&delivery, Ok(made_up_turn(&plan, &delivery, 4)));
-        row.log.refused = (delivery.to == 0).then_some(BudgetKind::Tokens);
+        row.log.refused = (delivery.to == 0).then(|| Refusal::own(BudgetKind::Tokens));
         commands = ledger.apply(Event::Settled(row));
     }
 }

@@ -5,6 +5,7 @@ mod arrangements;
 mod attacks;
 mod benchmarks;
 mod briefing;
+mod budgets;
 mod cases_agents;
 mod cases_models;
 mod checkers;

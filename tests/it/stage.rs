@@ -126,6 +126,7 @@ pub fn company(plan: Plan, model: Arc<dyn ChatModel>, sandbox: Arc<dyn Sandbox>,
         observer: Arc::new(Notebook::default()),
         placebos: Arc::default(),
         examples: Arc::default(),
+        budgets: Arc::default(),
     })
 }
 
@@ -144,7 +145,14 @@ pub fn assignment(task: Task, sample: u32) -> Assignment {
         reference: None,
         notes: Vec::new(),
     };
-    Assignment { run: RunId(uuid::Uuid::nil()), arm: "arm".to_owned(), problem: Arc::new(problem), sample, seed: 7 }
+    Assignment {
+        run: RunId(uuid::Uuid::nil()),
+        arm: "arm".to_owned(),
+        problem: Arc::new(problem),
+        sample,
+        seed: 7,
+        is_booked: false,
+    }
 }
 
 /// A seat for one actor alone, in sample 0 of an [`assignment`] of this task; without a model.
@@ -157,6 +165,7 @@ pub fn seat(actor: &str, task: Task) -> Arc<Seat> {
         sandbox: MadeUpSandbox::by_text(),
         answers: None,
         watch: None,
+        purse: Default::default(),
         profiles: Mutex::default(),
     };
     Arc::new(Seat {

@@ -39,6 +39,7 @@ pub fn node(name: &str, role: &str, settings: Value) -> Node {
         shares: Default::default(),
         examples: entry.spec.drafts(),
         exclusive: false,
+        budget: Default::default(),
         rank: 0,
     }
 }
@@ -63,6 +64,7 @@ pub fn plan(nodes: Vec<Node>, edges: &[(&str, &str)], parallel_turns: u32, budge
         search: Search::default(),
         stop: Stop::default(),
         budget,
+        shared: Default::default(),
         feedback: Feedback { timeouts: TimeoutPolicy::After(1), test_cpu_ms: None, faulty_lines: true },
         examples: Default::default(),
         hash: String::new(),

@@ -63,7 +63,9 @@ fn columns(rows: &[(PathBuf, Listed)]) -> Vec<Column> {
     });
     let conversations = conversations.collect();
     let word = |text: &Option<String>| text.clone().unwrap_or_else(|| "?".to_owned());
-    vec![
+    let costs = rows.iter().any(|(_, listed)| !listed.cost_words().is_empty());
+    let cost = costs.then(|| column("cost", true, 2, &Listed::cost_words));
+    let mut columns = vec![
         column("started", false, 5, &|one| utc(one.start)),
         Column { title: "conversation", right: false, spare: 0, cells: conversations },
         // A run's id begins with its time: 13 signs tell runs apart that began in different milliseconds.
@@ -87,7 +89,10 @@ fn columns(rows: &[(PathBuf, Listed)]) -> Vec<Column> {
         }),
         column("time", true, 0, &|one| duration(one.duration)),
         column("spans", true, 6, &|one| one.spans.to_string()),
-    ]
+    ];
+    let before_time = columns.len() - 2;
+    columns.splice(before_time..before_time, cost);
+    columns
 }
 
 /// Why it ended, or how far it is.

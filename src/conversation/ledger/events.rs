@@ -24,6 +24,7 @@ pub struct Opening {
 }
 
 /// What happens to a ledger.
+#[expect(clippy::large_enum_variant, reason = "an event is taken apart at once")]
 #[derive(Clone, Debug)]
 pub enum Event {
     /// The conversation begins.

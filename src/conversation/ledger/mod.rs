@@ -14,6 +14,7 @@ mod permit;
 mod recall;
 mod retire;
 mod rounds;
+mod spending;
 mod state;
 
 pub use events::{Command, Delivery, Ending, Event, Opening};

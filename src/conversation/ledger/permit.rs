@@ -2,11 +2,11 @@
 
 use super::{
     Command, Delivery, Ledger,
+    spending::Calls,
     state::{Done, Queued, Running},
 };
 use crate::{
-    budget::{Grant, Meter},
-    conversation::Outcome,
+    budget::{BudgetKind, Grant, Meter},
     domain::Slots,
     ids::{Generation, MessageId, Seq},
     messages::{Kind, Message},
@@ -19,8 +19,10 @@ enum Permit {
     Start(Allowance),
     Wait,
     Skip,
-    /// Skip, and start no other turn that asks a model either.
-    Close(Outcome),
+    /// Skip, and start no other turn that asks a model either: none of the actor where its own budget is spent, else none.
+    Close {
+        own: bool,
+    },
 }
 
 impl Ledger {
@@ -36,9 +38,9 @@ impl Ledger {
             match self.look_at(front) {
                 Permit::Wait => return,
                 Permit::Skip => self.skip(),
-                Permit::Close(outcome) => {
-                    let (seq, to) = (front.seq, front.to);
-                    self.close(outcome, seq, to);
+                Permit::Close { own } => {
+                    let place = (front.seq, front.to);
+                    self.close(BudgetKind::ModelCalls, own, None, place);
                     self.skip();
                 }
                 Permit::Start(allowance) => {
@@ -77,7 +79,8 @@ impl Ledger {
         // A diagnosis is of no use when no program can follow.
         let spent = self.programs.is_exhausted() || self.widths.get(&front.generation).is_some_and(Meter::is_exhausted);
         let in_vain = node.spec.emits.contains(&Kind::Diagnosis) && spent;
-        if (asks.is_some() && self.closing.is_some()) || in_vain {
+        let is_closed = self.closing.is_some() || self.closed.contains_key(&front.to);
+        if (asks.is_some() && is_closed) || in_vain {
             return Permit::Skip;
         }
         if node.spec.evaluates && self.waits_for_twin(front) {
@@ -95,15 +98,15 @@ impl Ledger {
                 Grant::Some(programs) => allowance.programs = programs,
             }
         }
-        if let (Some(calls), Some(_)) = (asks, self.plan.budget.model_calls) {
-            match self.calls.offer(calls.saturating_mul(u32::try_from(front.inbox.len()).unwrap_or(u32::MAX))) {
-                Grant::Wait => return Permit::Wait,
-                Grant::Nothing => return Permit::Close(Outcome::BudgetModelCalls),
-                Grant::Some(calls) => allowance.calls = Some(calls),
+        if let Some(calls) = asks {
+            let wanted = calls.saturating_mul(u32::try_from(front.inbox.len()).unwrap_or(u32::MAX));
+            match self.spending.offer(front.to, wanted) {
+                Calls::Wait => return Permit::Wait,
+                Calls::Nothing { own } => return Permit::Close { own },
+                Calls::Some(calls) => allowance.calls = Some(calls),
+                Calls::Unlimited => {}
             }
-        }
-        if asks.is_some() {
-            allowance.tokens = self.plan.budget.tokens.map(|tokens| tokens.saturating_sub(self.tokens_spent));
+            self.spending.allow(front.to, &mut allowance);
         }
         Permit::Start(allowance)
     }
@@ -161,7 +164,7 @@ impl Ledger {
             meter.reserve(allowance.programs);
         }
         self.slots_reserved += allowance.programs;
-        self.calls.reserve(allowance.calls.unwrap_or(0));
+        self.spending.reserve(front.to, allowance.calls.unwrap_or(0));
         *self.starts.entry(front.to).or_default() += 1;
         if kind.is_some_and(|kind| node.spec.writes(kind)) {
             self.exclusive_under_way |= node.exclusive;

@@ -9,7 +9,7 @@ use crate::{
     domain::Slots,
     ids::{Generation, MessageId},
     messages::{Kind, Message},
-    runtime::{BudgetKind, Fault, Finished, TurnRecord},
+    runtime::{Fault, Finished, TurnRecord},
     topology::{Source, StopOn, When},
 };
 
@@ -83,17 +83,19 @@ impl Ledger {
         for candidate in delivery.inbox.iter().filter_map(Message::candidate).filter(|_| node.spec.evaluates) {
             self.executing.remove(&candidate.id);
         }
-        self.calls.settle(delivery.allowance.calls.unwrap_or(0), spend.model_calls);
-        self.tokens_spent += record.charged_tokens();
+        let refusal = record.attempts.last().and_then(|attempt| attempt.log.refused.clone());
+        let refusal = refusal.map(|refusal| {
+            let is_own = || self.spending.is_own(delivery.to, refusal.kind, &record.charge());
+            (refusal.shared.is_none() && is_own(), refusal)
+        });
+        self.spending.settle(delivery.to, record);
         self.spend += spend;
         if delivery.inbox.first().is_some_and(|message| node.spec.writes(message.kind())) && node.exclusive {
             self.exclusive_under_way = false;
         }
         self.executions_open = self.executions_open.saturating_sub(u32::from(node.spec.evaluates));
-        match record.attempts.last().and_then(|attempt| attempt.log.refused) {
-            Some(BudgetKind::ModelCalls) => self.close(Outcome::BudgetModelCalls, delivery.seq, delivery.to),
-            Some(BudgetKind::Tokens) => self.close(Outcome::BudgetTokens, delivery.seq, delivery.to),
-            None => {}
+        if let Some((own, refusal)) = refusal {
+            self.close(refusal.kind, own, refusal.shared.as_deref(), (delivery.seq, delivery.to));
         }
     }
 

@@ -3,10 +3,10 @@ use std::{
     sync::Arc,
 };
 
-use super::{Command, Delivery, Ending, Event, Opening};
+use super::{Command, Delivery, Ending, Event, Opening, spending::Spending};
 use crate::{
     agents,
-    budget::Meter,
+    budget::{BudgetKind, Meter},
     conversation::{Outcome, Placebo, StopReason},
     domain::{Patches, Program, Slots, Spend},
     ids::{Generation, MessageId, Seq, TaskId},
@@ -95,8 +95,7 @@ pub struct Ledger {
     pub(super) programs: Meter,
     /// The programs of each round, under a schedule of widths.
     pub(super) widths: BTreeMap<Generation, Meter>,
-    pub(super) calls: Meter,
-    pub(super) tokens_spent: u64,
+    pub(super) spending: Spending,
     pub(super) slots_reserved: u32,
     pub(super) starts: BTreeMap<usize, u32>,
     pub(super) most_calls: BTreeMap<(usize, Kind), u32>,
@@ -110,6 +109,10 @@ pub struct Ledger {
     pub(super) panics: BTreeMap<usize, u32>,
     /// No turn that asks a model starts any more; what is left is executed.
     pub(super) closing: Option<(Outcome, String)>,
+    /// Actors that start no turn any more in which they ask, since their own budgets are spent.
+    pub(super) closed: BTreeMap<usize, (Outcome, String)>,
+    /// Something that another run may find otherwise had its say: other conversations, or the clock.
+    pub(super) disturbed: bool,
     pub(super) cut_by_generations: bool,
     pub(super) task: Option<Message>,
     pub(super) ending: Option<Ending>,
@@ -161,8 +164,7 @@ impl Ledger {
             starter_open: 0,
             programs: Meter::new(plan.budget.programs),
             widths: BTreeMap::new(),
-            calls: Meter::new(plan.budget.model_calls),
-            tokens_spent: 0,
+            spending: Spending::new(&plan),
             slots_reserved: 0,
             starts: BTreeMap::new(),
             most_calls,
@@ -174,6 +176,8 @@ impl Ledger {
             numbers: BTreeMap::new(),
             panics: BTreeMap::new(),
             closing: None,
+            closed: BTreeMap::new(),
+            disturbed: false,
             cut_by_generations: false,
             task: None,
             ending: None,
@@ -208,6 +212,7 @@ impl Ledger {
                         let limit = self.plan.budget.wall_secs.map(|limit| format!("wall_secs = {limit}"));
                         (Outcome::BudgetWall, limit)
                     }
+                    StopReason::SharedWall(words) => (Outcome::BudgetWall, Some(words)),
                     StopReason::Cancelled => (Outcome::Cancelled, None),
                 };
                 self.end_as(outcome, detail);
@@ -285,13 +290,16 @@ impl Ledger {
         let seq = finished.seq;
         let fault = finished.result.as_ref().err().cloned();
         let retry = fault.as_ref().is_some_and(Fault::is_retryable) && finished.attempt == 0;
+        let charge = finished.log.charge();
         running.failed.push(finished);
         if matches!(fault, Some(Fault::Panic { .. })) {
             *self.panics.entry(running.delivery.to).or_default() += 1;
         }
         if retry && !self.panics_too_often(running.delivery.to) {
             running.delivery.attempt = 1;
-            commands.push(Command::Start(Box::new(running.delivery.clone())));
+            // What the first attempt took is gone.
+            let allowance = running.delivery.allowance.after(&charge);
+            commands.push(Command::Start(Box::new(Delivery { allowance, ..running.delivery.clone() })));
             self.running.insert(seq, running);
         } else {
             self.done.insert(seq, Done::Taken(Box::new(running.delivery), running.failed));
@@ -329,6 +337,7 @@ impl Ledger {
                 ending.spend = self.spend;
                 ending.patches = self.patches;
                 ending.starter_passed = self.first_pass == Some(MessageId::STARTER);
+                ending.deterministic &= !self.disturbed;
                 ending.programs_to_solve = self.first_pass.and_then(|id| self.numbers.get(&id).copied());
                 self.ended = true;
                 commands.push(Command::End(Box::new(ending)));
@@ -345,6 +354,9 @@ impl Ledger {
         if self.programs.is_exhausted() {
             return (Outcome::BudgetPrograms, self.programs_limit());
         }
+        if let Some((outcome, detail)) = self.closed.values().next() {
+            return (*outcome, Some(detail.clone()));
+        }
         if self.cut_by_generations {
             let search = &self.plan.search;
             let detail = match (search.last_round(), self.plan.budget.generations) {
@@ -360,16 +372,23 @@ impl Ledger {
         self.plan.budget.programs.map(|limit| format!("programs = {limit}"))
     }
 
-    /// That a turn found a budget of calls or tokens used up: what is written is still executed, nobody asks any more.
-    pub(super) fn close(&mut self, outcome: Outcome, seq: Seq, actor: usize) {
-        let budget = &self.plan.budget;
-        let limit = match outcome {
-            Outcome::BudgetTokens => budget.tokens.map(|limit| format!("tokens = {limit}")),
-            _ => budget.model_calls.map(|limit| format!("model_calls = {limit}")),
+    /// That a turn found a budget used up: what is written is still executed, but nobody asks any more; where it is the
+    /// actor's own (`own`), only that actor does not. `shared` are the words of a budget that other conversations share.
+    pub(super) fn close(&mut self, kind: BudgetKind, own: bool, shared: Option<&str>, (seq, actor): (Seq, usize)) {
+        let name = self.plan.nodes[actor].name.0.as_str();
+        let limit = match shared {
+            Some(words) => words.to_owned(),
+            None => self.spending.words(own.then_some((actor, name)), kind),
         };
-        let name = &self.plan.nodes[actor].name;
-        let detail = format!("{}: not enough is left for {name}, turn {seq}", limit.unwrap_or_default());
-        self.closing.get_or_insert((outcome, detail));
+        let detail = format!("{limit}: not enough is left for {name}, turn {seq}");
+        let closed = (Outcome::of_budget(kind), detail);
+        // What others spend, and how long a server takes, may be otherwise in another run.
+        self.disturbed |= shared.is_some() || kind == BudgetKind::GpuSecs;
+        if own {
+            self.closed.entry(actor).or_insert(closed);
+        } else {
+            self.closing.get_or_insert(closed);
+        }
     }
 
     /// Fixes why the conversation ends, unless that is fixed already. Turns under way go on to their end.

@@ -19,7 +19,7 @@ use super::{
 use crate::{
     domain::shorten,
     llm::{
-        Attempt, ChatModel, ChatReply, ChatRequest, ModelError, ModelInfo, Parameters, Purpose,
+        Attempt, ChatModel, ChatReply, ChatRequest, ModelError, ModelInfo, Parameters, Purpose, Terms,
         http::{Call, Class, Cost, Endpoint, Endpoints, Failure, Pace, Policy, Silence},
     },
 };
@@ -165,7 +165,7 @@ impl OpenAi {
 
     /// One call in the server's dialect as far as it is known; its attempts are added to `attempts`.
     async fn complete(&self, request: &ChatRequest, attempts: &mut Vec<Attempt>) -> Result<Completion, Failure> {
-        let call = Call::new(self.policy.clone(), request.seed, |status, value| {
+        let call = Call::new(self.policy_after(attempts), request.seed, |status, value| {
             error_inside(status, value)?;
             Completion::read(value).map(drop)
         });
@@ -193,6 +193,22 @@ impl OpenAi {
             ..attempt
         }));
         Completion::read(&result.map_err(|error| self.failure(error))?)
+    }
+
+    /// What is left to a call that is put in other words: both forms of it together are not sent more often, refusals apart,
+    /// and do not take longer, than one.
+    fn policy_after(&self, attempts: &[Attempt]) -> Arc<Policy> {
+        let Some(last) = attempts.last() else { return self.policy.clone() };
+        // Each form but the last ended with a refusal.
+        let is_refusal = |attempt: &&Attempt| matches!(attempt.status, Some(400 | 422));
+        let used = attempts.len() - attempts.iter().filter(is_refusal).count();
+        let used = u32::try_from(used).unwrap_or(u32::MAX);
+        let passed = Duration::from_millis(last.started_ms.saturating_add(last.duration_ms));
+        Arc::new(Policy {
+            max_retries: self.policy.max_retries.saturating_sub(used),
+            total: self.policy.total.saturating_sub(passed),
+            ..(*self.policy).clone()
+        })
     }
 
     /// Our own failure from below the library, or the library's.
@@ -245,6 +261,10 @@ impl ChatModel for OpenAi {
         };
         let merges = *system == SystemRole::Merge;
         serde_json::json!([self.info.provider, self.info.model, servers, template, merges, extra]).to_string()
+    }
+
+    fn terms(&self) -> Terms {
+        self.settings.terms()
     }
 
     fn chat<'a>(&'a self, request: &'a ChatRequest) -> BoxFuture<'a, Result<ChatReply, ModelError>> {

@@ -1,7 +1,7 @@
 use serde_json::Value;
 
 use crate::{
-    domain::Usage,
+    domain::{Money, Usage},
     llm::{
         Choice, Logprobs,
         http::{Class, Failure},
@@ -108,13 +108,20 @@ fn content(value: &Value) -> String {
 
 /// Unknown stays unknown: a missing or impossible number is never 0.
 pub fn usage(value: &Value) -> Usage {
-    let tokens = |keys: [&str; 2]| {
-        let number = keys.iter().find_map(|key| value.get(key))?;
+    let tokens = |keys: &[&str]| {
+        let number = keys.iter().find_map(|key| value.pointer(key))?;
         number.as_u64().or_else(|| number.as_f64().and_then(whole))
     };
     Usage {
-        input_tokens: tokens(["prompt_tokens", "input_tokens"]),
-        output_tokens: tokens(["completion_tokens", "output_tokens"]),
+        input_tokens: tokens(&["/prompt_tokens", "/input_tokens"]),
+        output_tokens: tokens(&["/completion_tokens", "/output_tokens"]),
+        cached_input_tokens: tokens(&[
+            "/prompt_tokens_details/cached_tokens",
+            "/input_tokens_details/cached_tokens",
+            "/prompt_cache_hit_tokens",
+            "/cache_read_input_tokens",
+        ]),
+        reported_cost: value.get("cost").and_then(Value::as_f64).and_then(Money::nearest),
     }
 }
 

@@ -1,11 +1,19 @@
+use std::time::Duration;
+
 use serde_json::{Map, Value};
 use url::Url;
 
 use super::PromptTemplate;
-use crate::llm::{
-    Parameters,
-    http::{ApiKey, PaceLimits, check_url},
+use crate::{
+    domain::Price,
+    llm::{
+        Parameters, Terms,
+        http::{ApiKey, PaceLimits, check_url},
+    },
 };
+
+/// How long it may take to notice that the time of a call is over.
+const NOTICING: Duration = Duration::from_secs(1);
 
 /// Which call a model is asked with.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,6 +87,10 @@ pub struct OpenAiSettings {
     pub max_tokens_field: String,
     /// Sampling parameters where a request has none of its own.
     pub parameters: Parameters,
+    /// What tokens cost, where that is known.
+    pub price: Option<Price>,
+    /// GPUs that are busy while it answers, where that is known.
+    pub gpus: Option<u32>,
     /// Fields that the server knows beyond the protocol (`top_k`, `chat_template_kwargs`): sent as they are.
     pub extra: Map<String, Value>,
 }
@@ -106,7 +118,20 @@ impl OpenAiSettings {
             pace: PaceLimits { concurrency: 64, requests_per_minute: None, tokens_per_minute: None },
             max_tokens_field: "max_tokens".to_owned(),
             parameters: Parameters::default(),
+            price: None,
+            gpus: None,
             extra: Map::new(),
+        }
+    }
+
+    /// What a call costs and how long it may take.
+    pub fn terms(&self) -> Terms {
+        let longest = Duration::try_from_secs_f64(self.total_secs).ok().map(|longest| longest + NOTICING);
+        Terms {
+            price: self.price,
+            gpus: self.gpus,
+            most_attempts: self.max_retries.saturating_add(1),
+            longest_ms: longest.and_then(|longest| u64::try_from(longest.as_millis()).ok()),
         }
     }
 

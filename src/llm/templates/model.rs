@@ -16,7 +16,9 @@ use super::{
 };
 use crate::{
     domain::{Judgement, Language, Profile, Program, ProgramHash, TestSuite, Usage},
-    llm::{Ancestor, ChatModel, ChatReply, ChatRequest, Choice, ModelError, ModelInfo, Purpose, Sibling, Subject},
+    llm::{
+        Ancestor, ChatModel, ChatReply, ChatRequest, Choice, ModelError, ModelInfo, Purpose, Sibling, Subject, Terms,
+    },
 };
 
 /// Programs whose edits are kept.
@@ -76,6 +78,10 @@ impl ChatModel for Templates {
 
     fn wants_profile(&self) -> bool {
         true
+    }
+
+    fn terms(&self) -> Terms {
+        Terms::FREE
     }
 
     fn avoids_repeats(&self) -> bool {
@@ -144,7 +150,7 @@ fn answer(spaces: &Mutex<Spaces>, request: &ChatRequest) -> Result<ChatReply, Mo
             logprobs: None,
         })
         .collect();
-    let usage = Usage { input_tokens: Some(0), output_tokens: Some(0) };
+    let usage = Usage { input_tokens: Some(0), output_tokens: Some(0), ..Usage::default() };
     Ok(ChatReply { choices, usage, model: "templates".to_owned(), id: None, attempts: Vec::new() })
 }
 

@@ -14,7 +14,7 @@ use super::{
     span::ReadSpan,
     stream::{BadLine, SpanLines},
 };
-use crate::telemetry::attributes as name;
+use crate::{domain::Money, telemetry::attributes as name};
 
 /// How far a conversation is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +70,12 @@ pub struct Listed {
     pub output_tokens: u64,
     /// Calls of unknown size so far.
     pub calls_without_usage: u64,
+    /// Known cost so far, in units of the currency; `None` while no call's is known.
+    pub cost: Option<f64>,
+    /// The currency.
+    pub currency: Option<String>,
+    /// Calls of unknown cost so far.
+    pub calls_without_cost: u64,
     /// Its begin, in ns of Unix time.
     pub start: u64,
     /// From its begin to the last that was written, in ns.
@@ -130,6 +136,9 @@ impl Listed {
             self.input_tokens = count(name::INPUT_TOKENS);
             self.output_tokens = count(name::OUTPUT_TOKENS);
             self.calls_without_usage = count(name::CALLS_WITHOUT_USAGE);
+            self.calls_without_cost = count(name::CALLS_WITHOUT_COST);
+            self.cost = span.number(name::COST);
+            self.currency = span.text(name::CURRENCY).map(str::to_owned);
         }
     }
 
@@ -146,6 +155,10 @@ impl Listed {
             self.input_tokens += tokens.0.unwrap_or(0);
             self.output_tokens += tokens.1.unwrap_or(0);
             self.calls_without_usage += u64::from(tokens == (None, None));
+            let cost = span.number(name::COST);
+            self.calls_without_cost += u64::from(cost.is_none());
+            self.cost = self.cost.into_iter().chain(cost).reduce(|sum, cost| sum + cost);
+            self.currency = self.currency.take().or_else(|| span.text(name::CURRENCY).map(str::to_owned));
         }
     }
 
@@ -168,6 +181,15 @@ impl Listed {
         self.state.unwrap_or(State::Open).name()
     }
 
+    /// What it cost, for people; empty where nothing has a price.
+    pub fn cost_words(&self) -> String {
+        let bound = if self.calls_without_cost > 0 { "≥" } else { "" };
+        match (self.cost.and_then(Money::nearest), &self.currency) {
+            (Some(cost), Some(currency)) => format!("{bound}{cost} {currency}"),
+            _ => String::new(),
+        }
+    }
+
     /// For programs.
     pub fn to_json(&self, file: &Path) -> Value {
         json!({
@@ -187,6 +209,9 @@ impl Listed {
             "input_tokens": self.input_tokens,
             "output_tokens": self.output_tokens,
             "calls_without_usage": self.calls_without_usage,
+            "cost": self.cost,
+            "currency": self.currency,
+            "calls_without_cost": self.calls_without_cost,
             "start_unix_ns": self.start,
             "duration_ns": self.duration,
             "spans": self.spans,

@@ -125,6 +125,7 @@ pub fn ending(root: &ReadSpan, note: &str) -> Line {
         let unknown = root.count(name::CALLS_WITHOUT_USAGE).map(|calls| format!(" and {calls} calls of unknown size"));
         parts.push((Tone::Plain, format!("{input} + {output} tokens{}", unknown.unwrap_or_default())));
     }
+    parts.extend(wording::cost(root).map(|words| (Tone::Plain, words)));
     parts.push((Tone::Faint, duration(root.duration())));
     parts
 }

@@ -6,7 +6,7 @@ use super::{
     page::{Line, Tone},
     span::{ReadSpan, SpanKey},
 };
-use crate::telemetry::attributes as name;
+use crate::{domain::Money, telemetry::attributes as name};
 
 /// How many candidates a line names.
 const NAMES_SHOWN: usize = 8;
@@ -85,6 +85,16 @@ fn links(span: &ReadSpan, naming: Naming<'_>) -> Option<String> {
     (!words.is_empty()).then(|| words.join("; "))
 }
 
+/// What a call, or a conversation with all its calls, cost; `None` where nothing has a price.
+pub fn cost(span: &ReadSpan) -> Option<String> {
+    let bound = if span.count(name::CALLS_WITHOUT_COST).is_some() { "≥" } else { "" };
+    let sure = span.number(name::COST).and_then(Money::nearest);
+    let currency = span.text(name::CURRENCY)?;
+    let doubt = span.number(name::COST_IN_DOUBT).and_then(Money::nearest);
+    let doubt = doubt.map(|doubt| format!(", and possibly {doubt} more")).unwrap_or_default();
+    Some(sure.map_or("?".to_owned(), |sure| format!("{bound}{sure} {currency}{doubt}")))
+}
+
 fn chat(span: &ReadSpan) -> Line {
     let model = span.text(name::REQUEST_MODEL).unwrap_or("a model");
     let purpose = span.text(name::PURPOSE).unwrap_or("answer");
@@ -96,6 +106,7 @@ fn chat(span: &ReadSpan) -> Line {
             parts.push((Tone::Plain, format!("{} + {} tokens", word(input), word(output))));
         }
     }
+    parts.extend(cost(span).map(|words| (Tone::Plain, words)));
     parts.extend(span.text(name::FINISH).map(|finish| (Tone::Faint, finish.to_owned())));
     let requests = span.count(name::ATTEMPTS).filter(|requests| *requests > 1);
     parts.extend(requests.map(|requests| (Tone::Faint, format!("{requests} requests"))));

@@ -3,12 +3,13 @@
 use std::{sync::Arc, time::Duration};
 
 use rolecall::{
+    budget::BudgetKind,
     conversation::ConversationRecord,
     llm::{
         ChatRequest, Purpose,
         scripted::{Line, Scripted},
     },
-    runtime::{BudgetKind, NoteValue},
+    runtime::{NoteValue, Refusal},
 };
 use serde_json::json;
 
@@ -175,9 +176,9 @@ fn a_budget_of_calls_that_ends_in_a_comparison_leaves_it_unscored() {
     assert_eq!(record.end.outcome, rolecall::conversation::Outcome::BudgetModelCalls);
     assert_eq!(record.end.spend.model_calls, 2);
     assert_eq!(rewards(&record), [Some(0.0), None], "the third was not begun");
-    assert_eq!(assessments(&record)[1].comment.as_deref(), Some("the budget of model calls is used up"));
-    let refused = record.turns.iter().filter_map(|turn| turn.attempts[0].log.refused);
-    assert_eq!(refused.collect::<Vec<_>>(), [BudgetKind::ModelCalls]);
+    assert_eq!(assessments(&record)[1].comment.as_deref(), Some("a budget has too little left for the call"));
+    let refused = record.turns.iter().filter_map(|turn| turn.attempts[0].log.refused.clone());
+    assert_eq!(refused.collect::<Vec<_>>(), [Refusal::own(BudgetKind::ModelCalls)]);
 }
 
 #[test]

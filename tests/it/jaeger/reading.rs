@@ -300,7 +300,8 @@ fn t42_only_faults_are_errors_and_a_healthy_trace_has_no_warning() {
         errors
     };
     assert_eq!(LIBRARY.held.end.outcome, Outcome::BudgetPrograms);
-    assert_eq!(errors(&LIBRARY.held), ["invoke_agent debugger: panic"]);
+    // The panic came in the middle of a call, of which nobody knows whether it was served.
+    assert_eq!(errors(&LIBRARY.held), ["chat scripted: lost", "invoke_agent debugger: panic"]);
     assert_eq!(LIBRARY.failed.end.outcome, Outcome::Failed);
     let lost = ["chat scripted", "invoke_agent synthesizer", "invoke_workflow test"];
     assert_eq!(errors(&LIBRARY.failed), lost.map(|name| format!("{name}: unavailable")));

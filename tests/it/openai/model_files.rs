@@ -112,6 +112,9 @@ fn mistakes_of_a_model_file_have_a_place() {
          repetition_penalty = 0\nmin_output_tokens = 9\nmax_output_tokens = 8\nseed = \"none at all\"\nlogprobs = 5\n\
          [extra]\nprompt = 1\nmax_new = 1\ntop_k = 40\nmin_tokens = 3\nfree = 1\n",
         "kind = \"openai\"\nbase_url = []\n",
+        "kind = \"openai\"\nbase_url = \"http://h/v1\"\ngpus = -1\n[price]\ninput_per_million = 0.15\n",
+        "kind = \"openai\"\nbase_url = \"http://h/v1\"\n[price]\ninput_per_million = 1e-10\noutput_per_million = -3\n\
+         currency = \"usd\"\ncached = 1\n",
         "kind = \"openai\"\nbase_url_env = \"UNSET\"\n",
         "kind = \"openai\"\nbase_url_env = \"U\"\nbase_url = \"http://h/v1\"\n",
         "kind = \"openai\"\nbase_url = [\"http://h/v1\", \"http://i\", \"http://h/v1\"]\n",

@@ -122,8 +122,11 @@ async fn a18_usage_that_counts_up_is_not_summed_and_silence_is_unknown() {
         |tokens: u32| format!(r#"data: {{"choices":[],"usage":{{"prompt_tokens":10,"completion_tokens":{tokens}}}}}"#);
     let (text, all) = (&piece("hi"), [counting(0), counting(3), counting(5)]);
     for (stream, usage) in [
-        (vec![&all[0], text, &all[1], &all[2]], Usage { input_tokens: Some(10), output_tokens: Some(5) }),
-        (vec![text], Usage { input_tokens: None, output_tokens: None }),
+        (
+            vec![&all[0], text, &all[1], &all[2]],
+            Usage { input_tokens: Some(10), output_tokens: Some(5), ..Usage::default() },
+        ),
+        (vec![text], Usage::default()),
     ] {
         let mut stream: Vec<&str> = stream.into_iter().map(String::as_str).collect();
         stream.extend([STOP, DONE]);

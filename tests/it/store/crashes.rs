@@ -12,6 +12,7 @@ use std::{
 
 use futures_util::future::BoxFuture;
 use rolecall::{
+    budget::Charge,
     conversation::{
         Begun, CacheMode, Company, ConversationHead, ConversationRecord, Journal, JournalError, StoreJournal, hold,
     },
@@ -76,6 +77,10 @@ impl Crashing {
 struct Shared(Arc<Crashing>);
 
 impl Journal for Shared {
+    fn spent(&self, conversation: ConversationId) -> Result<Option<Charge>, JournalError> {
+        self.0.journal.spent(conversation)
+    }
+
     fn begin<'a>(&'a self, head: &'a ConversationHead) -> BoxFuture<'a, Result<Begun, JournalError>> {
         Box::pin(self.0.pass(self.0.journal.begin(head)))
     }

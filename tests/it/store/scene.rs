@@ -100,7 +100,8 @@ pub fn results(output: &Output) -> BTreeMap<(String, u64), Value> {
     let mut all = conversations(output);
     for event in all.values_mut() {
         let fields = event.as_object_mut().unwrap();
-        for provenance in ["seconds", "conversation", "trace", "calls_in_doubt", "answers_from_cache"] {
+        let paid = ["cost", "cost_saved", "currency", "calls_without_cost", "calls_in_doubt", "answers_from_cache"];
+        for provenance in paid.into_iter().chain(["seconds", "conversation", "trace"]) {
             assert!(fields.remove(provenance).is_some(), "{provenance}");
         }
     }

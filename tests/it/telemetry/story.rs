@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use rolecall::{
+    budget::BudgetKind,
     conversation::{ConversationEnd, ConversationHead, ConversationRecord, Outcome},
     domain::{
         Excerpt, FeedbackSet, Isolation, Judgement, Language, Limits, Program, Protocol, ScoredOn, Spend, Task,
@@ -12,7 +13,7 @@ use rolecall::{
     llm::{Attempt, ChatMessage, ChatRole, Choice, Draw, Parameters, Purpose},
     messages::{Candidate, Diagnosis, DiagnosisForm, DiagnosisSource, ExecutionReport, Message, Origin, TaskMessage},
     runtime::{
-        Allowance, BudgetKind, CallRecord, ExecutionRecord, Fault, Finished, Note, NoteValue, PromptUsed, TurnLog,
+        Allowance, CallRecord, ExecutionRecord, Fault, Finished, Note, NoteValue, PromptUsed, Refusal, TurnLog,
         TurnRecord,
     },
 };
@@ -268,7 +269,8 @@ pub fn call(turn: &TurnRecord, purpose: Purpose) -> CallRecord {
             note: None,
             logprobs: None,
         }],
-        usage: Usage { input_tokens: Some(120), output_tokens: Some(40) },
+        usage: Usage { input_tokens: Some(120), output_tokens: Some(40), ..Default::default() },
+        terms: Default::default(),
         attempts: vec![request(503, Some("unavailable"), 0), request(200, None, 5)],
         answered_from: None,
         error: None,
@@ -382,6 +384,6 @@ pub fn refused() -> ConversationRecord {
     let mut story = Story::new(7);
     let draft = |seq| vec![Message::Candidate(candidate(id(seq, 0), None))];
     let turn = story.turn("synthesizer", 0, &[], vec![task()], draft);
-    log(turn).refused = Some(BudgetKind::ModelCalls);
+    log(turn).refused = Some(Refusal::own(BudgetKind::ModelCalls));
     story.finish(Outcome::BudgetModelCalls)
 }

@@ -115,9 +115,10 @@ fn cases() -> Vec<Case> {
         },
         Case {
             name: "a_table_of_the_top_below_an_actor",
-            text: right(&[], "[actors.b.budget]\nprograms = 3\n"),
+            text: right(&[], "[actors.b.search]\nwidths = [3]\n[actors.a.budget]\nprograms = 3\n"),
             said: &[
-                "x.toml:12:11: `budget` is not a key of `actors.b`; it is a table of the top level: write `[budget]`",
+                "x.toml:12:11: `search` is not a key of `actors.b`; it is a table of the top level: write `[search]`",
+                "x.toml:15:1: `programs` is not a key of `actors.a.budget`; it is a key of `[budget]`",
             ],
         },
         Case {

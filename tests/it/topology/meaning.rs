@@ -273,13 +273,38 @@ fn cases() -> Vec<Case> {
         },
         Case {
             name: "a_budget_of_money",
-            text: right(&[], "[budget]\ncost = 1.5\n"),
-            said: &["x.toml:13:8: `budget.cost` cannot be kept: the price of `templates` is not known"],
+            text: right(
+                &[("templates", "openai:m")],
+                "[budget]\ncost = 1.5\n[run.budget]\ncost = 0.0000000001\n[task]\nbudget = 3\n[arm.budget]\nprograms = 3\n",
+            ),
+            said: &[
+                "x.toml:13:8: `budget.cost` cannot be kept: no `max_output_tokens` for a",
+                "x.toml:13:8: `budget.cost` cannot be kept: the price of `openai:m` is not known",
+                "x.toml:15:8: `run.budget.cost` cannot be kept: no `max_output_tokens` for a",
+                "x.toml:15:8: `run.budget.cost` cannot be kept: the price of `openai:m` is not known",
+                "x.toml:15:8: `run.budget.cost` has more than 9 decimals, or is too much to count",
+                "x.toml:17:10: `task.budget` must be a table, not the number 3",
+                "x.toml:19:1: `programs` is not a key of `arm.budget`; it is a key of `[budget]`",
+            ],
+        },
+        Case {
+            name: "budgets_of_actors",
+            text: right(
+                &[("templates", "openai:m")],
+                "[actors.a.budget]\ntokens = 9\ncost = 1\nwall_secs = 3\n[actors.b.budget]\nmodel_calls = 2\n",
+            ),
+            said: &[
+                "x.toml:13:10: `actors.a.budget.tokens` cannot be kept: no `max_output_tokens` for a",
+                "x.toml:14:8: `actors.a.budget.cost` cannot be kept: no `max_output_tokens` for a",
+                "x.toml:14:8: `actors.a.budget.cost` cannot be kept: the price of `openai:m` is not known",
+                "x.toml:15:1: `wall_secs` is not a key of `actors.a.budget`; it is a key of `[budget]`",
+                "x.toml:17:1: `actors.b.budget.model_calls` has no use: the role `executor` asks no model",
+            ],
         },
         Case {
             name: "a_budget_of_gpu_seconds",
-            text: right(&[], "[budget]\ngpu_secs = 60\n"),
-            said: &["x.toml:13:12: `budget.gpu_secs` cannot be kept: the number of GPUs of `templates` is not known"],
+            text: right(&[("templates", "openai:m")], "[budget]\ngpu_secs = 60\n"),
+            said: &["x.toml:13:12: `budget.gpu_secs` cannot be kept: the number of GPUs of `openai:m` is not known"],
         },
         Case {
             name: "a_budget_of_tokens_without_a_bound",

@@ -54,7 +54,6 @@ fn wrong_options_are_told_at_the_letter() {
         "--budget:1:1: `program` is not a budget; did you mean `programs`?".to_owned(),
         format!("--budget:1:10: `budget.programs` must be {count}, not `many`"),
         "--budget:1:15: `tokens` is not KEY=VALUE".to_owned(),
-        "--budget:1:6: `budget.cost` cannot be kept: the price is not known".to_owned(),
         format!("--parallel-turns:1:1: `run.parallel_turns` must be {}, not `0`", count.replace("from 0", "from 1")),
     ];
     let said = said(folder.path(), &load_with(folder.path(), "x.toml", &overrides));
