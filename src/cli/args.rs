@@ -274,6 +274,9 @@ pub struct RunArgs {
     /// Folder for trace files [default: traces].
     #[arg(long, value_name = "DIR")]
     pub traces: Option<PathBuf>,
+    /// End with exit code 1 where spans could not be written, or a collector is named and did not take all that it was to be sent.
+    #[arg(long)]
+    pub trace_strict: bool,
     #[command(flatten)]
     pub store: StoreArgs,
     /// Whether answers that other runs were given are taken over where the same is asked, and whether others may have this

@@ -208,6 +208,7 @@ struct Delivered {
     endpoint: Option<String>,
     acknowledged: u64,
     refused: u64,
+    left_out: u64,
     waiting: u64,
     error: Option<String>,
 }
@@ -220,6 +221,7 @@ impl From<&TraceSummary> for Delivered {
             endpoint: summary.endpoint.clone(),
             acknowledged: summary.acknowledged,
             refused: summary.refused,
+            left_out: summary.left_out,
             waiting: summary.waiting(),
             error: summary.disk_error.clone().or_else(|| summary.delivery_error.clone()),
         }

@@ -123,6 +123,7 @@ pub async fn run(args: RunArgs, beginning: Beginning) -> Result<Exit, Failure> {
         interventions::shuffled(&checked.plan, &prompts, &selection.problems, file, sandbox.as_ref(), stop.token())
             .await?;
     let options = TraceOptions::from_env(args.traces(), machine::variable).map_err(Failure::usage)?;
+    warnings.extend(options.warnings.iter().cloned());
     let named = machine::variable("TRACEPARENT").filter(|context| !context.is_empty());
     if let Some(context) = named.filter(|_| options.projection.context.is_none()) {
         warnings.push(format!(
@@ -205,7 +206,9 @@ pub async fn run(args: RunArgs, beginning: Beginning) -> Result<Exit, Failure> {
         other => Failure { exit: Exit::Bug, message: other.to_string() },
     })?;
     keeping.end(ended == to_hold).await?;
-    Ok(exit_of(&records, to_hold, stop.reason()))
+    let exit = exit_of(&records, to_hold, stop.reason());
+    let is_delivered = delivered.lost == 0 && delivered.refused == 0 && delivered.waiting() == 0;
+    Ok(if args.trace_strict && !is_delivered && exit == Exit::Ended { Exit::SomeFailed } else { exit })
 }
 
 /// What the run is asked to do, by what can change of it between two calls of the command.

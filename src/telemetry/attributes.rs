@@ -13,6 +13,8 @@ pub const SERVICE_INSTANCE_ID: &str = "service.instance.id";
 pub const SERVICE_VERSION: &str = "service.version";
 /// Equal on all resources: without it Jaeger takes a receiver that starts after its sender ended for clock skew.
 pub const IP: &str = "ip";
+/// Attributes of resources that are always ours: each actor is a service of its own.
+pub const OF_SERVICES: &[&str] = &[SERVICE_NAME, SERVICE_NAMESPACE, SERVICE_INSTANCE_ID, SERVICE_VERSION, IP];
 
 // Generative AI: what kind of step a span is.
 pub const OPERATION: &str = "gen_ai.operation.name";

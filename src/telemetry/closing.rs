@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 use super::{
     attributes as name,
     projection::CONVERSATION_SERVICE,
-    span::{Draft, Period, Place, ServiceSpan, export_request},
+    span::{Draft, Period, Place, ResourceOf, ServiceSpan, export_request},
     values::Attribute,
     view::{Lineage, Listed, ReadSpan, SpanLines, attributes},
 };
@@ -66,7 +66,7 @@ pub fn close_open(path: &Path) -> io::Result<Closing> {
     }
     let Some(spans) = open.close() else { return Ok(Closing::Unknown) };
     let count = spans.len();
-    let (namespace, instance) = resource(&file)?;
+    let resource = resource(&file)?;
     let mut line = match unended {
         Some(portion) if portion.cut => {
             file.set_len(whole)?;
@@ -75,14 +75,14 @@ pub fn close_open(path: &Path) -> io::Result<Closing> {
         Some(_) => b"\n".to_vec(),
         None => Vec::new(),
     };
-    line.extend(serde_json::to_vec(&export_request(spans, &namespace, &instance))?);
+    line.extend(serde_json::to_vec(&export_request(spans, &resource))?);
     line.push(b'\n');
     file.write_all(&line)?;
     Ok(Closing::Closed(count))
 }
 
-/// Namespace and run of the first service that can be read.
-fn resource(mut file: &File) -> io::Result<(String, String)> {
+/// What the first service that can be read has in common with the others.
+fn resource(mut file: &File) -> io::Result<ResourceOf> {
     file.rewind()?;
     let mut lines = BufReader::new(file);
     let mut line = Vec::new();
@@ -94,7 +94,12 @@ fn resource(mut file: &File) -> io::Result<(String, String)> {
         line.clear();
     }
     let text = |key, otherwise: &str| found.get(key).and_then(Value::as_str).unwrap_or(otherwise).to_owned();
-    Ok((text(name::SERVICE_NAMESPACE, CONVERSATION_SERVICE), text(name::SERVICE_INSTANCE_ID, "")))
+    let more = found.iter().filter(|(key, _)| !name::OF_SERVICES.contains(&key.as_str()));
+    Ok(ResourceOf {
+        namespace: text(name::SERVICE_NAMESPACE, CONVERSATION_SERVICE),
+        instance: text(name::SERVICE_INSTANCE_ID, ""),
+        more: more.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect(),
+    })
 }
 
 /// One trace of the conversation.

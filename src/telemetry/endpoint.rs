@@ -35,6 +35,32 @@ pub enum EndpointError {
         /// What it says.
         value: String,
     },
+    /// Another compression than this program knows.
+    #[error("{variable} is `{value}`; spans are sent with `gzip` or `none`")]
+    Compression {
+        /// Which variable.
+        variable: &'static str,
+        /// What it says.
+        value: String,
+    },
+    /// A sampler that is not known.
+    #[error(
+        "{variable} is `{value}`; it may be always_on, always_off, traceidratio, and each of these with parentbased_ before it"
+    )]
+    Sampler {
+        /// Which variable.
+        variable: &'static str,
+        /// What it says.
+        value: String,
+    },
+    /// A share that is none.
+    #[error("{variable} is `{value}`, not a number from 0 to 1")]
+    Share {
+        /// Which variable.
+        variable: &'static str,
+        /// What it says.
+        value: String,
+    },
     /// Another protocol than this program speaks.
     #[error("{variable} is `{value}`; spans are sent as `http/protobuf` or `grpc`")]
     Protocol {
@@ -76,6 +102,8 @@ pub struct Endpoint {
     pub headers: Vec<(String, String)>,
     /// How long one request may take.
     pub timeout: Duration,
+    /// Whether requests are compressed with gzip.
+    pub gzip: bool,
 }
 
 impl fmt::Debug for Endpoint {
@@ -98,7 +126,7 @@ impl fmt::Display for Endpoint {
 impl Endpoint {
     /// A collector at exactly this URL, without headers.
     pub fn at(url: Url) -> Self {
-        Self { url, protocol: Protocol::default(), headers: Vec::new(), timeout: DEFAULT_TIMEOUT }
+        Self { url, protocol: Protocol::default(), headers: Vec::new(), timeout: DEFAULT_TIMEOUT, gzip: false }
     }
 
     /// What the environment says; `variable` reads one of its variables. `None` where no collector is named, or where
@@ -141,7 +169,14 @@ impl Endpoint {
             },
             None => DEFAULT_TIMEOUT,
         };
-        Ok(Some(Self { url, protocol, headers, timeout }))
+        let gzip = match first(["OTEL_EXPORTER_OTLP_TRACES_COMPRESSION", "OTEL_EXPORTER_OTLP_COMPRESSION"]) {
+            Some((_, value)) if value.trim() == "gzip" => true,
+            Some((variable, value)) if value.trim() != "none" => {
+                return Err(EndpointError::Compression { variable, value });
+            }
+            _ => false,
+        };
+        Ok(Some(Self { url, protocol, headers, timeout, gzip }))
     }
 }
 
@@ -165,7 +200,7 @@ fn parse_headers(variable: &'static str, value: &str) -> Result<Vec<(String, Str
         .collect()
 }
 
-fn percent_decode(text: &str) -> String {
+pub(super) fn percent_decode(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&byte, after)) = rest.split_first() {
@@ -235,6 +270,7 @@ mod tests {
         assert!(error(&[("OTEL_EXPORTER_OTLP_ENDPOINT", "localhost:4318")]).contains("scheme is `localhost`"));
         assert!(error(&[endpoint, ("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json")]).contains("`http/json`"));
         assert!(error(&[endpoint, ("OTEL_EXPORTER_OTLP_TIMEOUT", "soon")]).contains("`soon`"));
+        assert!(error(&[endpoint, ("OTEL_EXPORTER_OTLP_COMPRESSION", "zstd")]).contains("`zstd`"));
         let headers = error(&[endpoint, ("OTEL_EXPORTER_OTLP_HEADERS", "a=1,s3cret")]);
         assert!(headers.contains("pair 2") && !headers.contains("s3cret"));
     }

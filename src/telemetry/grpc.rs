@@ -8,6 +8,7 @@ use opentelemetry_proto::tonic::collector::trace::v1::{
 use tokio::runtime::{Builder, Runtime};
 use tonic::{
     Code, Request, Status,
+    codec::CompressionEncoding,
     metadata::{AsciiMetadataKey, MetadataMap},
     transport::{Channel, ClientTlsConfig, Endpoint as Server},
 };
@@ -20,6 +21,7 @@ pub struct GrpcPoster {
     channel: Channel,
     metadata: MetadataMap,
     timeout: Duration,
+    gzip: bool,
 }
 
 impl GrpcPoster {
@@ -45,7 +47,7 @@ impl GrpcPoster {
             let _inside = runtime.enter();
             server.connect_timeout(endpoint.timeout).connect_lazy()
         };
-        Ok(Self { runtime, channel, metadata, timeout: endpoint.timeout })
+        Ok(Self { runtime, channel, metadata, timeout: endpoint.timeout, gzip: endpoint.gzip })
     }
 
     /// Sends one request and waits for the answer.
@@ -53,6 +55,10 @@ impl GrpcPoster {
         let mut request = Request::new(message.clone());
         *request.metadata_mut() = self.metadata.clone();
         let mut client = TraceServiceClient::new(self.channel.clone());
+        if self.gzip {
+            // A server may answer in the same way.
+            client = client.send_compressed(CompressionEncoding::Gzip).accept_compressed(CompressionEncoding::Gzip);
+        }
         let sent = self.runtime.block_on(async { tokio::time::timeout(self.timeout, client.export(request)).await });
         match sent {
             Ok(Ok(response)) => {

@@ -19,6 +19,8 @@ mod post;
 mod poster;
 mod projection;
 mod push;
+mod sampler;
+mod settings;
 mod span;
 mod traces;
 mod turn_spans;
@@ -31,7 +33,8 @@ pub use endpoint::{Endpoint, EndpointError, Protocol};
 pub use outbox::TraceSummary;
 pub use projection::{CONVERSATION_SERVICE, Projection, Projector, SPANS_PER_TRACE, project};
 pub use push::{Pushed, Unread, push};
-pub use span::{Place, ServiceSpan, export_request};
+pub use sampler::Sampler;
+pub use span::{Place, ResourceOf, ServiceSpan, export_request};
 pub use traces::{ConversationTrace, TraceOptions, Traces};
 pub use view::{
     BadLine, Difference, Follower, Hand, Lineage, Listed, Look, LookupError, ReadSpan, ReadTrace, SpanDocument,

@@ -26,6 +26,8 @@ pub struct TraceSummary {
     pub acknowledged: u64,
     /// Spans that it refused. They are in the files.
     pub refused: u64,
+    /// Spans that were not to be sent, as `OTEL_TRACES_SAMPLER` says. They are in the files.
+    pub left_out: u64,
     /// Why the latest delivery failed or was refused in part, where one was.
     pub delivery_error: Option<String>,
 }
@@ -34,7 +36,7 @@ impl TraceSummary {
     /// Spans that are in the files and that the collector has neither taken nor refused; 0 without a collector.
     pub fn waiting(&self) -> u64 {
         match self.endpoint {
-            Some(_) => self.written.saturating_sub(self.acknowledged + self.refused),
+            Some(_) => self.written.saturating_sub(self.acknowledged + self.refused + self.left_out),
             None => 0,
         }
     }
@@ -49,7 +51,10 @@ impl TraceSummary {
         if let Some(endpoint) = &self.endpoint {
             let (written, taken) = (self.written, self.acknowledged);
             let mut line = format!("traces: {written} spans written, {taken} acknowledged by {endpoint}");
-            if taken < written {
+            if self.left_out > 0 {
+                line += &format!(", {} left out, as OTEL_TRACES_SAMPLER says", self.left_out);
+            }
+            if taken + self.left_out < written {
                 let why = self.delivery_error.as_deref().unwrap_or("no time was left");
                 let (refused, waiting) = (self.refused, self.waiting());
                 line += &format!(", {refused} refused, {waiting} not delivered: {why}; the files hold all of them");
@@ -114,6 +119,13 @@ impl Outbox {
                 self.changed.notify_all();
             }
         }
+    }
+
+    /// Spans were appended to a file and are not to be sent.
+    pub fn left_out(&self, spans: usize) {
+        let summary = &mut self.state().summary;
+        summary.written += spans as u64;
+        summary.left_out += spans as u64;
     }
 
     /// Spans could not be written. True the first time, when it is worth a message.

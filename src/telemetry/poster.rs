@@ -1,16 +1,17 @@
 //! One OTLP request, and what its answer means. Over HTTP a 200 alone says nothing: the body must be one of the protocol's.
 
 use std::{
-    io::Read,
+    io::{self, Read, Write},
     time::{Duration, SystemTime},
 };
 
+use flate2::{Compression, write::GzEncoder};
 use opentelemetry_proto::tonic::collector::trace::v1::{ExportTraceServiceRequest, ExportTraceServiceResponse};
 use prost::Message;
 use reqwest::{
     StatusCode,
     blocking::{Client, Response},
-    header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER},
+    header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER},
     redirect,
 };
 
@@ -62,6 +63,7 @@ struct HttpPoster {
     client: Client,
     url: url::Url,
     headers: HeaderMap,
+    gzip: bool,
 }
 
 impl Poster {
@@ -111,23 +113,36 @@ impl HttpPoster {
             headers.insert(name, value);
         }
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-protobuf"));
+        if endpoint.gzip {
+            headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        }
         let client = Client::builder()
             .timeout(endpoint.timeout)
             .redirect(redirect::Policy::none())
             .user_agent(concat!(env!("CARGO_PKG_NAME"), "/", env!("CARGO_PKG_VERSION")))
             .build()
             .map_err(|error| error.to_string())?;
-        Ok(Self { client, url: endpoint.url.clone(), headers })
+        Ok(Self { client, url: endpoint.url.clone(), headers, gzip: endpoint.gzip })
     }
 
     fn post(&self, request: &ExportTraceServiceRequest) -> Answer {
         let body = request.encode_to_vec();
+        let body = match if self.gzip { zipped(&body) } else { Ok(body) } {
+            Ok(body) => body,
+            Err(error) => return Answer::Refused(error.to_string()),
+        };
         let sent = self.client.post(self.url.clone()).headers(self.headers.clone()).body(body).send();
         match sent {
             Ok(response) => understand(response),
             Err(error) => Answer::Later { reason: reason(&error), wait: None },
         }
     }
+}
+
+fn zipped(body: &[u8]) -> io::Result<Vec<u8>> {
+    let mut zip = GzEncoder::new(Vec::new(), Compression::fast());
+    zip.write_all(body)?;
+    zip.finish()
 }
 
 /// Why there was no answer, without the URL, which may hold a password.

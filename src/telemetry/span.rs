@@ -185,10 +185,19 @@ impl Draft {
     }
 }
 
+/// What the resources of all services of a run have in common.
+#[derive(Clone, Debug)]
+pub struct ResourceOf {
+    /// What `OTEL_SERVICE_NAME` says, else `rolecall`.
+    pub namespace: String,
+    /// The run.
+    pub instance: String,
+    /// What `OTEL_RESOURCE_ATTRIBUTES` says beyond.
+    pub more: Vec<(String, String)>,
+}
+
 /// One export request: the spans grouped by service, one resource each.
-///
-/// `instance` is the run, the same for all services of it; `namespace` is what `OTEL_SERVICE_NAME` says, else `rolecall`.
-pub fn export_request(spans: Vec<ServiceSpan>, namespace: &str, instance: &str) -> ExportTraceServiceRequest {
+pub fn export_request(spans: Vec<ServiceSpan>, of: &ResourceOf) -> ExportTraceServiceRequest {
     let mut services: BTreeMap<String, Vec<Span>> = BTreeMap::new();
     for one in spans {
         services.entry(one.service).or_default().push(one.span);
@@ -196,12 +205,15 @@ pub fn export_request(spans: Vec<ServiceSpan>, namespace: &str, instance: &str) 
     let resource_spans = services
         .into_iter()
         .map(|(service, spans)| {
-            let attributes = Attributes::new()
+            let mut attributes = Attributes::new()
                 .with(name::SERVICE_NAME, service)
-                .with(name::SERVICE_NAMESPACE, namespace)
-                .with(name::SERVICE_INSTANCE_ID, instance)
+                .with(name::SERVICE_NAMESPACE, of.namespace.as_str())
+                .with(name::SERVICE_INSTANCE_ID, of.instance.as_str())
                 .with(name::SERVICE_VERSION, env!("CARGO_PKG_VERSION"))
                 .with(name::IP, "127.0.0.1");
+            for (key, value) in &of.more {
+                attributes = attributes.with(key, value.as_str());
+            }
             let scope = InstrumentationScope {
                 name: env!("CARGO_PKG_NAME").to_owned(),
                 version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -7,11 +7,13 @@ use super::{
     file::TraceFile,
     outbox::Outbox,
     projection::{CONVERSATION_SERVICE, Projection, Projector},
+    sampler::Sampler,
+    settings::{Resource, without_effect},
     span::{self, Place, ServiceSpan},
 };
 use crate::{
     conversation::{ConversationEnd, ConversationHead},
-    ids::{ConversationId, RunId},
+    ids::{ConversationId, RunId, trace_id},
     runtime::TurnRecord,
 };
 
@@ -24,6 +26,12 @@ pub struct TraceOptions {
     pub projection: Projection,
     /// `service.namespace` of every span.
     pub namespace: String,
+    /// Further attributes of every resource.
+    pub resource: Vec<(String, String)>,
+    /// Which conversations are sent.
+    pub sampler: Sampler,
+    /// What the environment says that has no effect, or cannot be followed and is passed over.
+    pub warnings: Vec<String>,
     /// The collector that spans are sent to; `None` leaves them in the files.
     pub endpoint: Option<Endpoint>,
 }
@@ -35,12 +43,16 @@ impl TraceOptions {
             directory: directory.into(),
             projection: Projection::default(),
             namespace: CONVERSATION_SERVICE.to_owned(),
+            resource: Vec::new(),
+            sampler: Sampler::default(),
+            warnings: Vec::new(),
             endpoint: None,
         }
     }
 
     /// As the environment says: `OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT`, `OTEL_SERVICE_NAME` (the namespace,
-    /// since each actor is a service of its own), `TRACEPARENT` (linked by each root; one that is not whole is passed over) and the collector's variables; `variable` reads one of them.
+    /// since each actor is a service of its own), `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_TRACES_SAMPLER`, `TRACEPARENT` (linked by each
+    /// root; one that is not whole is passed over) and the collector's variables; `variable` reads one of them.
     ///
     /// # Errors
     /// Where the collector's variables cannot be followed.
@@ -52,9 +64,11 @@ impl TraceOptions {
         let content = variable("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT");
         options.projection.content = content.is_some_and(|value| value.trim().eq_ignore_ascii_case("true"));
         options.projection.context = variable("TRACEPARENT").as_deref().and_then(Place::of_traceparent);
-        if let Some(name) = variable("OTEL_SERVICE_NAME").filter(|name| !name.is_empty()) {
-            options.namespace = name;
-        }
+        let Resource { namespace, attributes, warning } = Resource::from_env(&variable);
+        options.namespace = namespace.unwrap_or(options.namespace);
+        options.resource = attributes;
+        options.warnings = warning.into_iter().chain(without_effect(&variable)).collect();
+        options.sampler = Sampler::from_env(&variable)?;
         options.endpoint = Endpoint::from_env(variable)?;
         Ok(options)
     }
@@ -87,11 +101,16 @@ impl Traces {
 
     /// The trace of one conversation.
     pub fn conversation(&self, head: Arc<ConversationHead>) -> ConversationTrace {
+        let head_id = head.id;
         ConversationTrace {
             file: TraceFile::new(self.path(head.id)),
             projector: Projector::new(head, self.options.projection),
-            namespace: self.options.namespace.clone(),
-            run: self.run.to_string(),
+            resource: span::ResourceOf {
+                namespace: self.options.namespace.clone(),
+                instance: self.run.to_string(),
+                more: self.options.resource.clone(),
+            },
+            is_sent: self.options.sampler.takes(trace_id(head_id)),
             outbox: self.outbox.clone(),
         }
     }
@@ -114,8 +133,8 @@ impl Traces {
 pub struct ConversationTrace {
     projector: Projector,
     file: TraceFile,
-    namespace: String,
-    run: String,
+    resource: span::ResourceOf,
+    is_sent: bool,
     outbox: Arc<Outbox>,
 }
 
@@ -148,9 +167,10 @@ impl ConversationTrace {
             return;
         }
         let count = spans.len();
-        let request = span::export_request(spans, &self.namespace, &self.run);
+        let request = span::export_request(spans, &self.resource);
         match self.file.append(&request) {
-            Ok(line) => self.outbox.appended(self.file.path(), line, count),
+            Ok(line) if self.is_sent => self.outbox.appended(self.file.path(), line, count),
+            Ok(_) => self.outbox.left_out(count),
             Err(error) => {
                 if self.outbox.lost(count, format!("{}: {error}", self.file.path().display())) {
                     tracing::warn!(file = %self.file.path().display(), %error, "a trace cannot be written");

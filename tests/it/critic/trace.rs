@@ -3,7 +3,7 @@
 use rolecall::{
     conversation::ConversationRecord,
     llm::scripted::Line,
-    telemetry::{Projection, export_request, project},
+    telemetry::{Projection, ResourceOf, export_request, project},
 };
 use serde_json::json;
 
@@ -16,7 +16,8 @@ fn pages(record: &ConversationRecord, content: bool) -> (String, String) {
     let spans = project(record, Projection { content, context: None });
     let critics = spans.iter().filter(|one| one.span.name == "invoke_agent critic").map(|one| one.span.clone());
     let critics = serde_json::to_string(&critics.collect::<Vec<_>>()).unwrap();
-    let file = serde_json::to_string(&export_request(spans, "rolecall", "run")).unwrap() + "\n";
+    let of = ResourceOf { namespace: "rolecall".to_owned(), instance: "run".to_owned(), more: Vec::new() };
+    let file = serde_json::to_string(&export_request(spans, &of)).unwrap() + "\n";
     (critics, page(&file))
 }
 

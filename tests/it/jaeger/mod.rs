@@ -5,6 +5,7 @@ mod arrangements;
 mod arriving;
 mod binary;
 mod cases;
+mod environment;
 pub mod gate;
 mod odd_files;
 mod play;

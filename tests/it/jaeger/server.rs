@@ -76,13 +76,17 @@ exporters: {{ jaeger_storage_exporter: {{ trace_storage: store }} }}
         Self { otlp, grpc, query, health, folder }
     }
 
-    /// What `OTEL_EXPORTER_OTLP_ENDPOINT` is set to for it.
     /// Where it takes OTLP over gRPC.
     pub fn grpc_endpoint(&self) -> Endpoint {
-        let url = format!("http://127.0.0.1:{}", self.grpc).parse().unwrap();
-        Endpoint { protocol: Protocol::Grpc, ..Endpoint::at(url) }
+        Endpoint { protocol: Protocol::Grpc, ..Endpoint::at(self.grpc_url().parse().unwrap()) }
     }
 
+    /// What `OTEL_EXPORTER_OTLP_ENDPOINT` is set to for it, over gRPC.
+    pub fn grpc_url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.grpc)
+    }
+
+    /// What `OTEL_EXPORTER_OTLP_ENDPOINT` is set to for it.
     pub fn otlp_url(&self) -> String {
         format!("http://127.0.0.1:{}", self.otlp)
     }

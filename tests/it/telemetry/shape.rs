@@ -12,7 +12,7 @@ use rolecall::{
     llm::{ModelError, Purpose},
     messages::Message,
     runtime::Fault,
-    telemetry::{Place, Projection, SPANS_PER_TRACE, ServiceSpan, export_request, project},
+    telemetry::{Place, Projection, ResourceOf, SPANS_PER_TRACE, ServiceSpan, export_request, project},
 };
 
 use super::story::{self, SECRET, Story, seidr};
@@ -391,7 +391,8 @@ fn long_content_is_shortened_and_stays_json() {
 
 #[test]
 fn every_resource_is_an_actor_on_the_same_machine() {
-    let request = export_request(project(&seidr(0), Projection::default()), "ci", "run-1");
+    let of = ResourceOf { namespace: "ci".to_owned(), instance: "run-1".to_owned(), more: Vec::new() };
+    let request = export_request(project(&seidr(0), Projection::default()), &of);
     let services: Vec<String> = request
         .resource_spans
         .iter()
