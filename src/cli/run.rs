@@ -30,7 +30,7 @@ use crate::{
     evaluation::{RunError, Selection, run_all, uncalibrated},
     ids::RunId,
     store::{RunRow, Store},
-    telemetry::{TraceOptions, TraceSummary, Traces},
+    telemetry::{Metrics, MetricsOptions, TraceOptions, TraceSummary, Traces},
     topology::{Checked, Overrides, Plan, SharedBudgets, TopologyRef, load_plan},
 };
 
@@ -130,6 +130,9 @@ pub async fn run(args: RunArgs, beginning: Beginning) -> Result<Exit, Failure> {
             "TRACEPARENT is `{context}`, which names no span (00-TRACE-SPAN-FLAGS): no trace is linked to it"
         ));
     }
+    let metrics = MetricsOptions::from_env(machine::variable).map_err(Failure::usage)?;
+    let metrics = metrics.map(|metrics| Metrics::open(selection.run, metrics, &options.namespace, &options.resource));
+    let metrics = metrics.map(Arc::new);
     let traces = Arc::new(Traces::open(selection.run, options));
     for warning in &warnings {
         terminal::talk(&format!("warning: {warning}"));
@@ -148,7 +151,7 @@ pub async fn run(args: RunArgs, beginning: Beginning) -> Result<Exit, Failure> {
         sandbox,
         journal: keeping.journal(args.cache.into(), &broken),
         watch: None,
-        observer: Arc::new(Watching::new(traces.clone(), progress.clone())),
+        observer: Arc::new(Watching::new(traces.clone(), progress.clone(), metrics.clone())),
         placebos,
         examples,
     });
@@ -179,7 +182,7 @@ pub async fn run(args: RunArgs, beginning: Beginning) -> Result<Exit, Failure> {
         }
         terminal::data(&format!("run {}, seed {}, {:.1} s", selection.run, selection.seed, wall.as_secs_f64()));
     }
-    let delivered = deliver(traces).await;
+    let delivered = deliver(traces, metrics).await;
     if args.json {
         let names = (selection.run.to_string(), selection.arm.clone(), selection.seed);
         terminal::json(&events::RunFinished::of(names, &records, (planned, &turned_away), wall, &delivered));
@@ -273,13 +276,19 @@ fn sort(records: &mut [ConversationRecord], selection: &Selection) {
     records.sort_by_key(place);
 }
 
-/// Waits for the delivery of the spans, within its limit, and says what became of them.
-async fn deliver(traces: Arc<Traces>) -> TraceSummary {
+/// Waits for the delivery of spans and metrics, within its limit, and says what became of them.
+async fn deliver(traces: Arc<Traces>, metrics: Option<Arc<Metrics>>) -> TraceSummary {
     let waiting = traces.clone();
+    let until = Instant::now() + DELIVERY;
     // The wait blocks its thread.
-    let summary = tokio::task::spawn_blocking(move || waiting.finish(DELIVERY)).await;
-    let summary = summary.unwrap_or_else(|_| traces.summary());
-    if let Some(words) = summary.words() {
+    let waited = tokio::task::spawn_blocking(move || {
+        let summary = waiting.finish(DELIVERY);
+        let left = until.saturating_duration_since(Instant::now());
+        let lost = metrics.and_then(|metrics| metrics.finish(&summary, left));
+        (summary, lost)
+    });
+    let (summary, lost) = waited.await.unwrap_or_else(|_| (traces.summary(), None));
+    for words in summary.words().into_iter().chain(lost) {
         terminal::talk(&words);
     }
     summary

@@ -8,13 +8,14 @@ use crate::{
     conversation::{ConversationEnd, ConversationHead, Observer},
     ids::ConversationId,
     runtime::TurnRecord,
-    telemetry::{ConversationTrace, Traces},
+    telemetry::{ConversationTrace, Metrics, Traces},
 };
 
-/// What a run's observer does: writes each conversation's trace, and moves the progress on.
+/// What a run's observer does: writes each conversation's trace, counts for the metrics, and moves the progress on.
 pub struct Watching {
     traces: Arc<Traces>,
     progress: Arc<Progress>,
+    metrics: Option<Arc<Metrics>>,
     open: Mutex<BTreeMap<ConversationId, ConversationTrace>>,
     /// Models that were told to go over their limits.
     told: Mutex<BTreeSet<String>>,
@@ -22,8 +23,8 @@ pub struct Watching {
 
 impl Watching {
     /// Nothing is watched yet.
-    pub fn new(traces: Arc<Traces>, progress: Arc<Progress>) -> Self {
-        Self { traces, progress, open: Mutex::default(), told: Mutex::default() }
+    pub fn new(traces: Arc<Traces>, progress: Arc<Progress>, metrics: Option<Arc<Metrics>>) -> Self {
+        Self { traces, progress, metrics, open: Mutex::default(), told: Mutex::default() }
     }
 
     fn open(&self) -> MutexGuard<'_, BTreeMap<ConversationId, ConversationTrace>> {
@@ -42,6 +43,9 @@ impl Observer for Watching {
         if let Some(trace) = self.open().get_mut(&head.id) {
             trace.turn(turn);
         }
+        if let Some(metrics) = &self.metrics {
+            metrics.turn(head, turn);
+        }
         for call in turn.attempts.iter().flat_map(|attempt| &attempt.log.calls) {
             let Some(beyond) = call.overshoot() else { continue };
             if self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(call.model.clone()) {
@@ -58,6 +62,9 @@ impl Observer for Watching {
     }
 
     fn ended(&self, head: &ConversationHead, end: &ConversationEnd) {
+        if let Some(metrics) = &self.metrics {
+            metrics.ended(head, end);
+        }
         let trace = self.open().remove(&head.id);
         if let Some(mut trace) = trace {
             trace.end(end);

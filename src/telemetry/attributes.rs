@@ -44,6 +44,8 @@ pub const TIME_TO_FIRST: &str = "gen_ai.response.time_to_first_chunk";
 pub const RESPONSE_ID: &str = "gen_ai.response.id";
 pub const RESPONSE_MODEL: &str = "gen_ai.response.model";
 pub const RESPONSE_FINISH: &str = "gen_ai.response.finish_reasons";
+/// `input` or `output`, of metrics.
+pub const TOKEN_TYPE: &str = "gen_ai.token.type";
 pub const USAGE_INPUT: &str = "gen_ai.usage.input_tokens";
 pub const USAGE_CACHED: &str = "gen_ai.usage.cache_read.input_tokens";
 pub const USAGE_OUTPUT: &str = "gen_ai.usage.output_tokens";
@@ -96,6 +98,8 @@ pub const LIMITS_CALIBRATED: &str = "rolecall.limits.calibrated";
 pub const PYTHON_HASH_SEED: &str = "rolecall.python_hash_seed";
 pub const PART: &str = "rolecall.part";
 pub const PARTS: &str = "rolecall.parts";
+/// What has become of spans, of metrics.
+pub const SPAN_STATE: &str = "rolecall.span.state";
 pub const OUTCOME: &str = "rolecall.outcome";
 /// The outcome of a killed conversation whose trace was closed afterwards.
 pub const INTERRUPTED: &str = "interrupted";

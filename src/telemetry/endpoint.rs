@@ -36,7 +36,7 @@ pub enum EndpointError {
         value: String,
     },
     /// Another compression than this program knows.
-    #[error("{variable} is `{value}`; spans are sent with `gzip` or `none`")]
+    #[error("{variable} is `{value}`; it may be `gzip` or `none`")]
     Compression {
         /// Which variable.
         variable: &'static str,
@@ -62,7 +62,7 @@ pub enum EndpointError {
         value: String,
     },
     /// Another protocol than this program speaks.
-    #[error("{variable} is `{value}`; spans are sent as `http/protobuf` or `grpc`")]
+    #[error("{variable} is `{value}`; what is sent travels as `http/protobuf` or `grpc`")]
     Protocol {
         /// Which variable.
         variable: &'static str,
@@ -129,47 +129,64 @@ impl Endpoint {
         Self { url, protocol: Protocol::default(), headers: Vec::new(), timeout: DEFAULT_TIMEOUT, gzip: false }
     }
 
-    /// What the environment says; `variable` reads one of its variables. `None` where no collector is named, or where
-    /// `OTEL_SDK_DISABLED` or `OTEL_TRACES_EXPORTER=none` forbids to send.
+    /// Where spans go, as the environment says; `variable` reads one of its variables. `None` where no collector is named, or
+    /// where `OTEL_SDK_DISABLED` or `OTEL_TRACES_EXPORTER=none` forbids to send.
     ///
     /// # Errors
     /// Where a variable is set and cannot be followed.
     pub fn from_env(variable: impl Fn(&str) -> Option<String>) -> Result<Option<Self>, EndpointError> {
-        let read = |name: &'static str| variable(name).filter(|value| !value.trim().is_empty());
-        let first = |names: [&'static str; 2]| names.into_iter().find_map(|name| Some((name, read(name)?)));
-        let disabled = read("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true"));
-        if disabled || read("OTEL_TRACES_EXPORTER").is_some_and(|value| value == "none") {
+        if variable("OTEL_TRACES_EXPORTER").is_some_and(|value| value.trim() == "none") {
             return Ok(None);
         }
-        let protocol = match first(["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"]) {
+        Self::of(&TRACES, variable)
+    }
+
+    /// Where metrics go: nowhere unless `OTEL_METRICS_EXPORTER=otlp`.
+    ///
+    /// # Errors
+    /// As [`from_env`](Self::from_env).
+    pub fn of_metrics(variable: impl Fn(&str) -> Option<String>) -> Result<Option<Self>, EndpointError> {
+        if variable("OTEL_METRICS_EXPORTER").is_none_or(|value| value.trim() != "otlp") {
+            return Ok(None);
+        }
+        Self::of(&METRICS, variable)
+    }
+
+    fn of(names: &Names, variable: impl Fn(&str) -> Option<String>) -> Result<Option<Self>, EndpointError> {
+        let read = |name: &'static str| variable(name).filter(|value| !value.trim().is_empty());
+        let first = |names: [&'static str; 2]| names.into_iter().find_map(|name| Some((name, read(name)?)));
+        if read("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
+            return Ok(None);
+        }
+        let protocol = match first(names.protocol) {
             Some((variable, value)) => {
                 Protocol::from_word(&value).ok_or(EndpointError::Protocol { variable, value })?
             }
             None => Protocol::default(),
         };
-        let exact = read("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT");
-        let url = if let Some(value) = exact {
-            parse_url("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", &value)?
-        } else if let Some(value) = read("OTEL_EXPORTER_OTLP_ENDPOINT") {
-            let mut url = parse_url("OTEL_EXPORTER_OTLP_ENDPOINT", &value)?;
+        let [exact, general] = names.endpoint;
+        let url = if let Some(value) = read(exact) {
+            parse_url(exact, &value)?
+        } else if let Some(value) = read(general) {
+            let mut url = parse_url(general, &value)?;
             if protocol == Protocol::HttpProtobuf {
-                let path = format!("{}/v1/traces", url.path().trim_end_matches('/'));
+                let path = format!("{}/v1/{}", url.path().trim_end_matches('/'), names.path);
                 url.set_path(&path);
             }
             url
         } else {
             return Ok(None);
         };
-        let headers = first(["OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"]);
+        let headers = first(names.headers);
         let headers = headers.map(|(variable, value)| parse_headers(variable, &value)).transpose()?.unwrap_or_default();
-        let timeout = match first(["OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT"]) {
+        let timeout = match first(names.timeout) {
             Some((variable, value)) => match value.trim().parse() {
                 Ok(milliseconds) => Duration::from_millis(milliseconds),
                 Err(_) => return Err(EndpointError::Timeout { variable, value }),
             },
             None => DEFAULT_TIMEOUT,
         };
-        let gzip = match first(["OTEL_EXPORTER_OTLP_TRACES_COMPRESSION", "OTEL_EXPORTER_OTLP_COMPRESSION"]) {
+        let gzip = match first(names.compression) {
             Some((_, value)) if value.trim() == "gzip" => true,
             Some((variable, value)) if value.trim() != "none" => {
                 return Err(EndpointError::Compression { variable, value });
@@ -179,6 +196,34 @@ impl Endpoint {
         Ok(Some(Self { url, protocol, headers, timeout, gzip }))
     }
 }
+
+/// The variables of one signal: its own before the general one.
+struct Names {
+    path: &'static str,
+    endpoint: [&'static str; 2],
+    protocol: [&'static str; 2],
+    headers: [&'static str; 2],
+    timeout: [&'static str; 2],
+    compression: [&'static str; 2],
+}
+
+const TRACES: Names = Names {
+    path: "traces",
+    endpoint: ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"],
+    protocol: ["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"],
+    headers: ["OTEL_EXPORTER_OTLP_TRACES_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"],
+    timeout: ["OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT"],
+    compression: ["OTEL_EXPORTER_OTLP_TRACES_COMPRESSION", "OTEL_EXPORTER_OTLP_COMPRESSION"],
+};
+
+const METRICS: Names = Names {
+    path: "metrics",
+    endpoint: ["OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"],
+    protocol: ["OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"],
+    headers: ["OTEL_EXPORTER_OTLP_METRICS_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"],
+    timeout: ["OTEL_EXPORTER_OTLP_METRICS_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT"],
+    compression: ["OTEL_EXPORTER_OTLP_METRICS_COMPRESSION", "OTEL_EXPORTER_OTLP_COMPRESSION"],
+};
 
 fn parse_url(variable: &'static str, value: &str) -> Result<Url, EndpointError> {
     let fault = |reason: String| EndpointError::Url { variable, reason };

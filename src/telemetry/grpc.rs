@@ -2,18 +2,14 @@
 
 use std::time::Duration;
 
-use opentelemetry_proto::tonic::collector::trace::v1::{
-    ExportTraceServiceRequest, trace_service_client::TraceServiceClient,
-};
 use tokio::runtime::{Builder, Runtime};
 use tonic::{
     Code, Request, Status,
-    codec::CompressionEncoding,
     metadata::{AsciiMetadataKey, MetadataMap},
     transport::{Channel, ClientTlsConfig, Endpoint as Server},
 };
 
-use super::{Endpoint, poster::Answer};
+use super::{Endpoint, poster::Answer, signal::Signal};
 
 /// Sends requests to one collector over gRPC.
 pub struct GrpcPoster {
@@ -51,20 +47,16 @@ impl GrpcPoster {
     }
 
     /// Sends one request and waits for the answer.
-    pub fn post(&self, message: &ExportTraceServiceRequest) -> Answer {
+    pub fn post<S: Signal>(&self, message: &S) -> Answer {
         let mut request = Request::new(message.clone());
         *request.metadata_mut() = self.metadata.clone();
-        let mut client = TraceServiceClient::new(self.channel.clone());
-        if self.gzip {
-            // A server may answer in the same way.
-            client = client.send_compressed(CompressionEncoding::Gzip).accept_compressed(CompressionEncoding::Gzip);
-        }
-        let sent = self.runtime.block_on(async { tokio::time::timeout(self.timeout, client.export(request)).await });
+        let sent = self.runtime.block_on(async {
+            tokio::time::timeout(self.timeout, S::export(self.channel.clone(), request, self.gzip)).await
+        });
         match sent {
             Ok(Ok(response)) => {
-                let partial = response.into_inner().partial_success.unwrap_or_default();
-                let rejected = u64::try_from(partial.rejected_spans).unwrap_or(0);
-                Answer::Taken { rejected, message: partial.error_message }
+                let (rejected, message) = S::rejected(response.into_inner());
+                Answer::Taken { rejected: u64::try_from(rejected).unwrap_or(0), message }
             }
             Ok(Err(status)) => understand(&status),
             Err(_) => Answer::Later { reason: "no answer in time".to_owned(), wait: None },

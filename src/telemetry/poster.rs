@@ -6,7 +6,6 @@ use std::{
 };
 
 use flate2::{Compression, write::GzEncoder};
-use opentelemetry_proto::tonic::collector::trace::v1::{ExportTraceServiceRequest, ExportTraceServiceResponse};
 use prost::Message;
 use reqwest::{
     StatusCode,
@@ -15,7 +14,7 @@ use reqwest::{
     redirect,
 };
 
-use super::{Endpoint, Protocol, grpc::GrpcPoster};
+use super::{Endpoint, Protocol, grpc::GrpcPoster, signal::Signal};
 
 /// How much of an answer is read.
 const ANSWER_BYTES: u64 = 64 << 10;
@@ -29,9 +28,9 @@ const SHORTEST_SECRET: usize = 4;
 /// What became of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The collector took all but `rejected` spans; `message` is its word on those.
+    /// The collector took all but `rejected` spans or data points; `message` is its word on those.
     Taken {
-        /// Spans that it refused. They must not be sent again.
+        /// What it refused. They must not be sent again.
         rejected: u64,
         /// Why.
         message: String,
@@ -80,7 +79,7 @@ impl Poster {
     }
 
     /// Sends one request and reads the whole answer.
-    pub fn post(&self, request: &ExportTraceServiceRequest) -> Answer {
+    pub fn post<S: Signal>(&self, request: &S) -> Answer {
         self.masked(match &self.wire {
             Wire::Http(poster) => poster.post(request),
             Wire::Grpc(poster) => poster.post(request),
@@ -125,7 +124,7 @@ impl HttpPoster {
         Ok(Self { client, url: endpoint.url.clone(), headers, gzip: endpoint.gzip })
     }
 
-    fn post(&self, request: &ExportTraceServiceRequest) -> Answer {
+    fn post<S: Signal>(&self, request: &S) -> Answer {
         let body = request.encode_to_vec();
         let body = match if self.gzip { zipped(&body) } else { Ok(body) } {
             Ok(body) => body,
@@ -133,7 +132,7 @@ impl HttpPoster {
         };
         let sent = self.client.post(self.url.clone()).headers(self.headers.clone()).body(body).send();
         match sent {
-            Ok(response) => understand(response),
+            Ok(response) => understand::<S>(response),
             Err(error) => Answer::Later { reason: reason(&error), wait: None },
         }
     }
@@ -161,7 +160,7 @@ fn reason(error: &reqwest::Error) -> String {
     if std::ptr::eq(cause, error as &dyn std::error::Error) { word.to_owned() } else { format!("{word}: {cause}") }
 }
 
-fn understand(mut response: Response) -> Answer {
+fn understand<S: Signal>(mut response: Response) -> Answer {
     let status = response.status();
     let header = |name| response.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
     let media_type = header(CONTENT_TYPE).unwrap_or_default().to_ascii_lowercase();
@@ -175,25 +174,24 @@ fn understand(mut response: Response) -> Answer {
         | StatusCode::BAD_GATEWAY
         | StatusCode::SERVICE_UNAVAILABLE
         | StatusCode::GATEWAY_TIMEOUT => Answer::Later { reason: format!("status {}", status.as_u16()), wait },
-        _ if status.is_success() => taken(&media_type, &body)
+        _ if status.is_success() => taken::<S>(&media_type, &body)
             .unwrap_or_else(|| Answer::Refused(format!("status {} but not OTLP: {}", status.as_u16(), quote(&body)))),
         _ => Answer::Refused(format!("status {}: {}", status.as_u16(), quote(&body))),
     }
 }
 
 /// The protocol's own answer, where the body is one.
-fn taken(media_type: &str, body: &[u8]) -> Option<Answer> {
+fn taken<S: Signal>(media_type: &str, body: &[u8]) -> Option<Answer> {
     let (rejected, message) = if media_type.contains("json") {
         let answer: serde_json::Value = serde_json::from_slice(body).ok()?;
         let partial = &answer.as_object()?.get("partialSuccess").cloned().unwrap_or_default();
-        let rejected = match &partial["rejectedSpans"] {
+        let rejected = match &partial[S::REJECTED] {
             serde_json::Value::String(digits) => digits.parse().ok()?,
             number => number.as_i64().unwrap_or(0),
         };
         (rejected, partial["errorMessage"].as_str().unwrap_or_default().to_owned())
     } else if media_type.contains("protobuf") || (media_type.is_empty() && body.is_empty()) {
-        let partial = ExportTraceServiceResponse::decode(body).ok()?.partial_success.unwrap_or_default();
-        (partial.rejected_spans, partial.error_message)
+        S::rejected(S::Answer::decode(body).ok()?)
     } else {
         return None;
     };

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use opentelemetry::trace::{SpanId, TraceId};
 use opentelemetry_proto::tonic::{
     collector::trace::v1::ExportTraceServiceRequest,
-    common::v1::InstrumentationScope,
+    common::v1::{InstrumentationScope, KeyValue},
     resource::v1::Resource,
     trace::v1::{
         ResourceSpans, ScopeSpans, Span, Status,
@@ -196,6 +196,17 @@ pub struct ResourceOf {
     pub more: Vec<(String, String)>,
 }
 
+/// The attributes of one service's resource.
+pub fn resource_attributes(service: &str, of: &ResourceOf) -> Vec<KeyValue> {
+    let ours = Attributes::new()
+        .with(name::SERVICE_NAME, service)
+        .with(name::SERVICE_NAMESPACE, of.namespace.as_str())
+        .with(name::SERVICE_INSTANCE_ID, of.instance.as_str())
+        .with(name::SERVICE_VERSION, env!("CARGO_PKG_VERSION"))
+        .with(name::IP, "127.0.0.1");
+    of.more.iter().fold(ours, |all, (key, value)| all.with(key, value.as_str())).into_inner()
+}
+
 /// One export request: the spans grouped by service, one resource each.
 pub fn export_request(spans: Vec<ServiceSpan>, of: &ResourceOf) -> ExportTraceServiceRequest {
     let mut services: BTreeMap<String, Vec<Span>> = BTreeMap::new();
@@ -205,22 +216,13 @@ pub fn export_request(spans: Vec<ServiceSpan>, of: &ResourceOf) -> ExportTraceSe
     let resource_spans = services
         .into_iter()
         .map(|(service, spans)| {
-            let mut attributes = Attributes::new()
-                .with(name::SERVICE_NAME, service)
-                .with(name::SERVICE_NAMESPACE, of.namespace.as_str())
-                .with(name::SERVICE_INSTANCE_ID, of.instance.as_str())
-                .with(name::SERVICE_VERSION, env!("CARGO_PKG_VERSION"))
-                .with(name::IP, "127.0.0.1");
-            for (key, value) in &of.more {
-                attributes = attributes.with(key, value.as_str());
-            }
             let scope = InstrumentationScope {
                 name: env!("CARGO_PKG_NAME").to_owned(),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
                 ..InstrumentationScope::default()
             };
             ResourceSpans {
-                resource: Some(Resource { attributes: attributes.into_inner(), ..Resource::default() }),
+                resource: Some(Resource { attributes: resource_attributes(&service, of), ..Resource::default() }),
                 scope_spans: vec![ScopeSpans { scope: Some(scope), spans, schema_url: name::SCHEMA_URL.to_owned() }],
                 schema_url: name::SCHEMA_URL.to_owned(),
             }

@@ -2,5 +2,6 @@
 
 pub mod delivery;
 pub mod files;
+mod metrics;
 mod shape;
 pub mod story;

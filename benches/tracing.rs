@@ -1,0 +1,176 @@
+//! What tracing costs: the same conversations without traces, and with trace files and a collector that only counts, side by
+//! side; 64 conversations at once.
+//!
+//! `cargo bench --bench tracing` prints, for a model that takes 20 ms a call, seconds of both and their ratio (medians of several
+//! rounds); then, for one that takes none, the CPU time of the process for each span.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    dead_code,
+    missing_docs,
+    reason = "a benchmark"
+)]
+
+#[path = "../tests/it/stage.rs"]
+mod stage;
+#[path = "../tests/it/support.rs"]
+mod support;
+
+use std::{
+    collections::BTreeMap,
+    io::{BufRead, BufReader, Read, Write},
+    net::{TcpListener, TcpStream},
+    sync::{Arc, Mutex},
+    thread,
+    time::{Duration, Instant},
+};
+
+use rolecall::{
+    conversation::{Company, ConversationEnd, ConversationHead, Observer},
+    ids::{ConversationId, RunId},
+    llm::{ChatModel, scripted::Scripted},
+    runtime::TurnRecord,
+    telemetry::{ConversationTrace, Endpoint, TraceOptions, Traces},
+};
+use stage::{MadeUpSandbox, company, hold_all, on_stage};
+use support::{mix, seidr, task};
+
+const ROUNDS: usize = 7;
+const AT_ONCE: usize = 64;
+const CONVERSATIONS: u32 = 192;
+
+fn median(values: &[f64]) -> f64 {
+    let mut values = values.to_vec();
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// Writes the trace of every conversation, as the command does.
+struct Writing {
+    traces: Arc<Traces>,
+    open: Mutex<BTreeMap<ConversationId, ConversationTrace>>,
+}
+
+impl Observer for Writing {
+    fn started(&self, head: &ConversationHead) {
+        let mut trace = self.traces.conversation(Arc::new(head.clone()));
+        trace.started();
+        self.open.lock().unwrap().insert(head.id, trace);
+    }
+
+    fn retired(&self, head: &ConversationHead, turn: &TurnRecord) {
+        self.open.lock().unwrap().get_mut(&head.id).unwrap().turn(turn);
+    }
+
+    fn ended(&self, head: &ConversationHead, end: &ConversationEnd) {
+        let mut trace = self.open.lock().unwrap().remove(&head.id).unwrap();
+        trace.end(end);
+    }
+}
+
+/// A collector that reads requests, and takes them.
+fn sink() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1/traces", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            thread::spawn(move || take(stream.unwrap()));
+        }
+    });
+    url
+}
+
+fn take(stream: TcpStream) {
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    let mut stream = stream;
+    loop {
+        let (mut length, mut line) = (0u64, String::new());
+        loop {
+            line.clear();
+            if reader.read_line(&mut line).unwrap_or(0) == 0 {
+                return;
+            }
+            if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().unwrap();
+            }
+            if line == "\r\n" {
+                break;
+            }
+        }
+        std::io::copy(&mut reader.by_ref().take(length), &mut std::io::sink()).unwrap();
+        let answer = "HTTP/1.1 200 OK\r\ncontent-type: application/x-protobuf\r\ncontent-length: 0\r\n\r\n";
+        stream.write_all(answer.as_bytes()).unwrap();
+    }
+}
+
+fn model(delay: Duration) -> Arc<dyn ChatModel> {
+    Arc::new(Scripted::with(move |request, _| {
+        let text = |choice| format!("```python\ndef f(x):\n    return {}\n```\n", mix(request.seed, u64::from(choice)));
+        let texts: Vec<String> = (0..request.choices).map(text).collect();
+        rolecall::llm::scripted::Line::say_all(texts).usage(10, 5).delay(delay)
+    }))
+}
+
+fn cast(delay: Duration, observer: Option<Arc<Writing>>) -> Arc<Company> {
+    let company = company(seidr(4, 4, 60), model(delay), MadeUpSandbox::by_text(), None);
+    let mut company = Arc::into_inner(company).unwrap();
+    if let Some(observer) = observer {
+        company.observer = observer;
+    }
+    Arc::new(company)
+}
+
+/// CPU time of this process, in seconds.
+fn cpu() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
+
+/// Seconds by the wall until the last conversation has ended, CPU seconds until the last span is delivered, and spans.
+async fn play(delay: Duration, url: Option<&str>) -> (f64, f64, u64) {
+    let folder = tempfile::tempdir().unwrap();
+    let traces = url.map(|url| {
+        let options =
+            TraceOptions { endpoint: Some(Endpoint::at(url.parse().unwrap())), ..TraceOptions::new(folder.path()) };
+        Arc::new(Traces::open(RunId::new(), options))
+    });
+    let observer = traces.clone().map(|traces| Arc::new(Writing { traces, open: Mutex::default() }));
+    let company = cast(delay, observer);
+    let (cpu_before, begin) = (cpu(), Instant::now());
+    hold_all(&company, &task(5, None), CONVERSATIONS, AT_ONCE).await;
+    let wall = begin.elapsed().as_secs_f64();
+    let spans = match traces {
+        Some(traces) => {
+            let summary = tokio::task::spawn_blocking(move || traces.finish(Duration::from_secs(60))).await.unwrap();
+            assert_eq!(summary.acknowledged, summary.written);
+            summary.written
+        }
+        None => 0,
+    };
+    (wall, cpu() - cpu_before, spans)
+}
+
+fn main() {
+    on_stage(async {
+        let url = sink();
+        let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+        println!("load {}", load.trim());
+        for millis in [20, 0] {
+            let delay = Duration::from_millis(millis);
+            let (mut without, mut with, mut each) = (Vec::new(), Vec::new(), Vec::new());
+            for _ in 0..ROUNDS {
+                let (wall, cpu_without, _) = play(delay, None).await;
+                let (traced, cpu_with, spans) = play(delay, Some(&url)).await;
+                without.push(wall);
+                with.push(traced);
+                each.push((cpu_with - cpu_without) * 1e6 / spans as f64);
+            }
+            let (without, with) = (median(&without), median(&with));
+            let (ratio, each) = (with / without, median(&each));
+            println!(
+                "{millis} ms a call: without {without:.3} s, traced {with:.3} s, ratio {ratio:.3}; {each:.1} us of CPU a span"
+            );
+        }
+    });
+}
