@@ -20,17 +20,19 @@ use crate::{
     jaeger::gate::read,
 };
 
+/// Requests by their paths.
+type Seen = Arc<Mutex<Vec<(String, Vec<u8>)>>>;
+
 struct Sink {
     url: String,
-    /// What came, by path.
-    seen: Arc<Mutex<Vec<(String, Vec<u8>)>>>,
+    seen: Seen,
 }
 
 impl Sink {
     fn answering(status: &'static str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let seen: Arc<Mutex<Vec<(String, Vec<u8>)>>> = Arc::default();
+        let seen = Seen::default();
         let of_thread = seen.clone();
         thread::spawn(move || {
             for stream in listener.incoming() {
