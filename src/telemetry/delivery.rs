@@ -59,14 +59,19 @@ impl Drop for CloseOnDrop {
     }
 }
 
+/// A request as it is sent, where it need not be mended: none of its spans can be longer than receivers take.
+pub fn encoded(request: &ExportTraceServiceRequest) -> Option<Vec<u8>> {
+    (request.encoded_len() <= mending::SPAN_BYTES).then(|| request.encode_to_vec())
+}
+
 fn deliver(poster: &Poster, outbox: &Outbox) {
     let mut last = None;
     while let Some(unsent) = outbox.wait(last.as_ref(), LINGER) {
         let batch = gather(&unsent, outbox);
         last = batch.pieces.last().map(|piece| piece.file.clone()).or(last);
         let mut all_taken = true;
-        for request in split(batch.spans) {
-            match send(poster, &request, outbox) {
+        for (request, spans) in batch.requests() {
+            match send(poster, &request, spans, outbox) {
                 Some(taken) => all_taken &= taken,
                 None => return,
             }
@@ -85,12 +90,12 @@ fn acknowledged_name(file: &Path) -> String {
     super::file::acknowledged_path(file).display().to_string()
 }
 
-/// Sends one request until it is taken (`Some(true)`), refused (`Some(false)`) or no time is left (`None`).
-fn send(poster: &Poster, request: &ExportTraceServiceRequest, outbox: &Outbox) -> Option<bool> {
-    let spans = span_count(request) as u64;
+/// Sends one request, as it is encoded, until it is taken (`Some(true)`), refused (`Some(false)`) or no time is left (`None`).
+fn send(poster: &Poster, request: &[u8], spans: usize, outbox: &Outbox) -> Option<bool> {
+    let spans = spans as u64;
     let mut backoff = FIRST_BACKOFF;
     loop {
-        match poster.post(request) {
+        match poster.post_encoded::<ExportTraceServiceRequest>(request) {
             Answer::Taken { rejected, message } => {
                 let rejected = rejected.min(spans);
                 outbox.count(|summary| {
@@ -132,11 +137,30 @@ struct Piece {
     extent: Extent,
 }
 
+/// Lines that are sent together: export requests one behind the other, which are one request.
 #[derive(Default)]
 struct Batch {
-    spans: Vec<ResourceSpans>,
+    bytes: Vec<u8>,
+    spans: usize,
     pieces: Vec<Piece>,
-    bytes: usize,
+}
+
+impl Batch {
+    fn has_room_for(&self, bytes: usize) -> bool {
+        self.bytes.is_empty() || self.bytes.len() + bytes <= REQUEST_BYTES
+    }
+
+    /// The requests and how many spans each has; more than one only where a single line is longer than [`REQUEST_BYTES`].
+    fn requests(&self) -> Vec<(Vec<u8>, usize)> {
+        if self.bytes.is_empty() {
+            return Vec::new();
+        }
+        if self.bytes.len() <= REQUEST_BYTES {
+            return vec![(self.bytes.clone(), self.spans)];
+        }
+        let whole = ExportTraceServiceRequest::decode(self.bytes.as_slice()).unwrap_or_default();
+        split(whole.resource_spans).iter().map(|request| (request.encode_to_vec(), span_count(request))).collect()
+    }
 }
 
 /// Reads as many lines as fit one request, at least one.
@@ -144,7 +168,7 @@ fn gather(unsent: &[(Arc<Path>, Extent)], outbox: &Outbox) -> Batch {
     let mut batch = Batch::default();
     for (file, extent) in unsent {
         let mut piece = Piece { file: file.clone(), extent: Extent { start: extent.start, end: extent.start } };
-        let complete = match read(*extent, &mut piece, &mut batch) {
+        let complete = match read(*extent, &mut piece, &mut batch, outbox) {
             Ok(complete) => complete,
             Err(error) => {
                 // Not to be tried again in this run; the spans stay counted as waiting.
@@ -163,25 +187,44 @@ fn gather(unsent: &[(Arc<Path>, Extent)], outbox: &Outbox) -> Batch {
     batch
 }
 
-/// Adds lines of `extent` to the batch while they fit; whether all did.
-fn read(extent: Extent, piece: &mut Piece, batch: &mut Batch) -> io::Result<bool> {
+/// Adds lines of `extent` to the batch while they fit; whether all did. What is not kept is read from the file.
+fn read(extent: Extent, piece: &mut Piece, batch: &mut Batch, outbox: &Outbox) -> io::Result<bool> {
+    while piece.extent.end < extent.end {
+        let most = if batch.bytes.is_empty() { usize::MAX } else { REQUEST_BYTES.saturating_sub(batch.bytes.len()) };
+        if let Some((encoded, end)) = outbox.take(&piece.file, piece.extent.end, most) {
+            batch.bytes.extend(encoded.bytes);
+            batch.spans += encoded.spans;
+            piece.extent.end = end;
+        } else if outbox.has(&piece.file, piece.extent.end) || !read_file(extent, piece, batch, outbox)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Reads lines until one is kept or does not fit; whether the last fitted.
+fn read_file(extent: Extent, piece: &mut Piece, batch: &mut Batch, outbox: &Outbox) -> io::Result<bool> {
     let mut file = File::open(&piece.file)?;
-    file.seek(SeekFrom::Start(extent.start))?;
-    let mut lines = BufReader::new(file.take(extent.end - extent.start));
+    file.seek(SeekFrom::Start(piece.extent.end))?;
+    let mut lines = BufReader::new(file.take(extent.end - piece.extent.end));
     let mut line = Vec::new();
     loop {
         line.clear();
         if lines.read_until(b'\n', &mut line)? == 0 {
+            // The file is shorter than it was: nothing more will come.
+            piece.extent.end = extent.end;
             return Ok(true);
         }
         let request = mending::read(&line).map_err(io::Error::other)?.request;
-        let bytes = request.encoded_len();
-        if batch.bytes > 0 && batch.bytes + bytes > REQUEST_BYTES {
+        if !batch.has_room_for(request.encoded_len()) {
             return Ok(false);
         }
-        batch.bytes += bytes;
-        batch.spans.extend(request.resource_spans);
+        batch.spans += span_count(&request);
+        request.encode_raw(&mut batch.bytes);
         piece.extent.end += line.len() as u64;
+        if piece.extent.end >= extent.end || outbox.has(&piece.file, piece.extent.end) {
+            return Ok(true);
+        }
     }
 }
 

@@ -65,9 +65,26 @@ impl TraceSummary {
     }
 }
 
+/// The most bytes of encoded lines that are kept. What is beyond is read from the files when its turn comes.
+const KEPT_BYTES: usize = 16 << 20;
+
+/// A line as it is sent, so that it need not be read again.
+#[derive(Debug)]
+pub struct Encoded {
+    /// An export request in protobuf. Several of them, one behind the other, are one request.
+    pub bytes: Vec<u8>,
+    /// Its spans.
+    pub spans: usize,
+    /// Where its line ends.
+    end: u64,
+}
+
 #[derive(Default)]
 struct State {
     unsent: BTreeMap<Arc<Path>, VecDeque<Extent>>,
+    /// By file and where the line begins.
+    kept: BTreeMap<(Arc<Path>, u64), Encoded>,
+    kept_bytes: usize,
     summary: TraceSummary,
     deadline: Option<Instant>,
     over: bool,
@@ -102,11 +119,17 @@ impl Outbox {
         self.state().summary.clone()
     }
 
-    /// A line with `spans` spans was appended to a file.
-    pub fn appended(&self, file: &Arc<Path>, line: Extent, spans: usize) {
+    /// A line with `spans` spans was appended to a file. `encoded` gives it as it is sent, where that need not be mended.
+    pub fn appended(&self, file: &Arc<Path>, line: Extent, spans: usize, encoded: impl FnOnce() -> Option<Vec<u8>>) {
+        // Not while others wait for the lock.
+        let encoded = if self.keeps() { encoded() } else { None };
         let mut state = self.state();
         state.summary.written += spans as u64;
         if state.summary.endpoint.is_some() {
+            if let Some(bytes) = encoded {
+                state.kept_bytes += bytes.len();
+                state.kept.insert((file.clone(), line.start), Encoded { bytes, spans, end: line.end });
+            }
             let was_idle = state.unsent.is_empty();
             let extents = state.unsent.entry(file.clone()).or_default();
             match extents.back_mut().filter(|last| last.end == line.start) {
@@ -119,6 +142,30 @@ impl Outbox {
                 self.changed.notify_all();
             }
         }
+    }
+
+    fn keeps(&self) -> bool {
+        let state = self.state();
+        state.summary.endpoint.is_some() && state.kept_bytes < KEPT_BYTES
+    }
+
+    /// The line of `file` that begins at `start`, as it is sent and where it ends, if it is kept and not longer than `most` bytes.
+    /// It is kept no longer.
+    pub fn take(&self, file: &Arc<Path>, start: u64, most: usize) -> Option<(Encoded, u64)> {
+        let mut state = self.state();
+        let place = (file.clone(), start);
+        if state.kept.get(&place)?.bytes.len() > most {
+            return None;
+        }
+        let encoded = state.kept.remove(&place)?;
+        state.kept_bytes -= encoded.bytes.len();
+        let end = encoded.end;
+        Some((encoded, end))
+    }
+
+    /// Whether the line of `file` that begins at `start` is kept.
+    pub fn has(&self, file: &Arc<Path>, start: u64) -> bool {
+        self.state().kept.contains_key(&(file.clone(), start))
     }
 
     /// Spans were appended to a file and are not to be sent.

@@ -81,8 +81,19 @@ impl Poster {
     /// Sends one request and reads the whole answer.
     pub fn post<S: Signal>(&self, request: &S) -> Answer {
         self.masked(match &self.wire {
-            Wire::Http(poster) => poster.post(request),
+            Wire::Http(poster) => poster.post::<S>(request.encode_to_vec()),
             Wire::Grpc(poster) => poster.post(request),
+        })
+    }
+
+    /// The same with one that is encoded already.
+    pub fn post_encoded<S: Signal + Default>(&self, request: &[u8]) -> Answer {
+        self.masked(match &self.wire {
+            Wire::Http(poster) => poster.post::<S>(request.to_vec()),
+            Wire::Grpc(poster) => match S::decode(request) {
+                Ok(request) => poster.post(&request),
+                Err(error) => Answer::Refused(error.to_string()),
+            },
         })
     }
 
@@ -124,8 +135,7 @@ impl HttpPoster {
         Ok(Self { client, url: endpoint.url.clone(), headers, gzip: endpoint.gzip })
     }
 
-    fn post<S: Signal>(&self, request: &S) -> Answer {
-        let body = request.encode_to_vec();
+    fn post<S: Signal>(&self, body: Vec<u8>) -> Answer {
         let body = match if self.gzip { zipped(&body) } else { Ok(body) } {
             Ok(body) => body,
             Err(error) => return Answer::Refused(error.to_string()),

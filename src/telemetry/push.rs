@@ -97,7 +97,7 @@ fn queue(file: &Arc<Path>, outbox: &Outbox, pushed: &mut Pushed) -> io::Result<(
                 Ok(mended) => {
                     let spans = delivery::span_count(&mended.request);
                     if spans > 0 {
-                        outbox.appended(file, at, spans);
+                        outbox.appended(file, at, spans, || None);
                         queued += spans;
                     }
                     if mended.without_ids > 0 {

@@ -169,7 +169,9 @@ impl ConversationTrace {
         let count = spans.len();
         let request = span::export_request(spans, &self.resource);
         match self.file.append(&request) {
-            Ok(line) if self.is_sent => self.outbox.appended(self.file.path(), line, count),
+            Ok(line) if self.is_sent => {
+                self.outbox.appended(self.file.path(), line, count, || delivery::encoded(&request))
+            }
             Ok(_) => self.outbox.left_out(count),
             Err(error) => {
                 if self.outbox.lost(count, format!("{}: {error}", self.file.path().display())) {
