@@ -2,6 +2,7 @@
 
 mod crashes;
 mod database;
+mod exporting;
 mod kills;
 mod model_server;
 mod replaying;
