@@ -135,7 +135,7 @@ fn result(
         sample: record.head.sample,
         order,
         candidate: candidate.id,
-        generation: turn.generation.into(),
+        generation: turn.generation,
         parent: candidate.parent.filter(|parent| *parent != MessageId::STARTER),
         of_starter: candidate.parent == Some(MessageId::STARTER),
         origin: candidate.origin,
