@@ -1,5 +1,7 @@
 //! The best program of each conversation of a run that is kept, read without holding anything again.
 
+use std::sync::Arc;
+
 use super::{
     ConversationHead, JournalError,
     kept::Finish,
@@ -12,7 +14,6 @@ use crate::{
     runtime::Finished,
     store::{Store, TurnRow},
 };
-use std::sync::Arc;
 
 /// A conversation that has ended, and the program that it came to.
 #[derive(Clone, Debug, PartialEq)]
