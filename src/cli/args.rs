@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use super::trace::TraceVerb;
+use super::{export::ExportArgs, trace::TraceVerb};
 use crate::{conversation::CacheMode, domain::FeedbackSet, sandbox::Backends};
 
 /// Runs, traces and compares arrangements of LLM roles that write and repair programs.
@@ -24,6 +24,8 @@ pub enum Verb {
     /// List, show and remove the runs that the store keeps.
     #[command(subcommand)]
     Runs(RunsVerb),
+    /// Write the programs of a run as other tools read them.
+    Export(ExportArgs),
     /// Run programs that exist against visible and hidden tests.
     Judge(JudgeArgs),
     /// Check, draw and compare arrangements.

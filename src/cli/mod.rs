@@ -8,6 +8,7 @@ mod events;
 mod examples;
 mod exit;
 mod explain;
+mod export;
 mod interventions;
 mod judge;
 mod keeping;

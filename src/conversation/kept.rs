@@ -41,8 +41,8 @@ pub struct StoreJournal {
 
 /// How a conversation ended, as its row has it.
 #[derive(Serialize, Deserialize)]
-struct Finish {
-    end: ConversationEnd,
+pub(super) struct Finish {
+    pub(super) end: ConversationEnd,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     turns: Option<Vec<Arc<TurnRecord>>>,
 }

@@ -60,10 +60,10 @@ fn answer(finished: &Finished, call: &CallRecord) -> Result<ChatReply, ModelErro
     }
 }
 
-fn read<T: DeserializeOwned>(value: Value) -> Result<T, JournalError> {
+pub(super) fn read<T: DeserializeOwned>(value: Value) -> Result<T, JournalError> {
     serde_json::from_value(value).map_err(failed)
 }
 
-fn failed(error: impl std::fmt::Display) -> JournalError {
+pub(super) fn failed(error: impl std::fmt::Display) -> JournalError {
     JournalError(error.to_string())
 }

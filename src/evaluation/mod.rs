@@ -2,6 +2,7 @@
 
 mod calibration;
 mod placebos;
+pub mod records;
 mod runner;
 
 pub use calibration::{calibrate, uncalibrated};

@@ -24,7 +24,7 @@ use rolecall::{
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::result_part;
+use super::{result_part, result_rows};
 use crate::{
     stage::{MadeUpSandbox, assignment, company, on_stage, talkative},
     support::{seidr, task},
@@ -159,7 +159,9 @@ fn a_crash_at_every_write_loses_nothing_and_pays_nothing_twice() {
     let undisturbed = tempfile::tempdir().unwrap();
     let model = talkative();
     let (record, writes) = live(undisturbed.path(), model.clone(), None);
-    let expected = result_part(&record.unwrap());
+    let record = record.unwrap();
+    let (expected, rows) = (result_part(&record), result_rows(&record));
+    assert!(rows.len() > 1, "{rows:?}");
     let paid = model.requests().len();
     assert!(writes > 40, "{writes}");
     for at in 0..writes {
@@ -172,6 +174,7 @@ fn a_crash_at_every_write_loses_nothing_and_pays_nothing_twice() {
                 panic!("{at} {when:?}")
             };
             assert_eq!(result_part(&record), expected, "{at} {when:?}");
+            assert_eq!(result_rows(&record), rows, "{at} {when:?}");
             let doubts =
                 record.turns.iter().flat_map(|turn| &turn.attempts).map(|it| it.log.in_doubt.len()).sum::<usize>();
             let asked = model.requests().len();

@@ -2,12 +2,17 @@
 
 mod crashes;
 mod database;
+mod exporting;
 mod kills;
 mod model_server;
 mod replaying;
 mod resuming;
 mod scene;
 
+use rolecall::{
+    conversation::ConversationRecord,
+    evaluation::records::{ConversationRow, ProgramRow},
+};
 use serde_json::Value;
 
 /// What may differ between equal runs: times, and how answers were come by.
@@ -28,6 +33,14 @@ pub fn result_part(record: &impl serde::Serialize) -> Value {
     let mut value = serde_json::to_value(record).unwrap();
     strip(&mut value);
     value
+}
+
+/// The `result` of its rows as they are published, byte for byte.
+pub fn result_rows(record: &ConversationRecord) -> Vec<String> {
+    let conversation = serde_json::to_string(&ConversationRow::from(record).result).unwrap();
+    let programs = ProgramRow::of(record, true);
+    let programs = programs.iter().map(|row| serde_json::to_string(&row.result).unwrap());
+    [conversation].into_iter().chain(programs).collect()
 }
 
 fn strip(value: &mut Value) {
