@@ -18,19 +18,20 @@ mod stage;
 mod support;
 
 use std::{
+    collections::BTreeMap,
     io::{BufRead, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
-    sync::Arc,
+    sync::{Arc, Mutex},
     thread,
     time::{Duration, Instant},
 };
 
 use rolecall::{
     conversation::{Company, ConversationEnd, ConversationHead, Observer},
-    ids::RunId,
+    ids::{ConversationId, RunId},
     llm::{ChatModel, scripted::Scripted},
     runtime::TurnRecord,
-    telemetry::{Endpoint, TraceOptions, TraceWriter, Traces},
+    telemetry::{ConversationTrace, Endpoint, TraceOptions, Traces},
 };
 use stage::{MadeUpSandbox, company, hold_all, on_stage};
 use support::{mix, seidr, task};
@@ -45,20 +46,26 @@ fn median(values: &[f64]) -> f64 {
     values[values.len() / 2]
 }
 
-/// Has the trace of every conversation written, as the command does.
-struct Writing(TraceWriter);
+/// Writes the trace of every conversation, as the command does.
+struct Writing {
+    traces: Arc<Traces>,
+    open: Mutex<BTreeMap<ConversationId, ConversationTrace>>,
+}
 
 impl Observer for Writing {
     fn started(&self, head: &ConversationHead) {
-        self.0.started(head);
+        let mut trace = self.traces.conversation(Arc::new(head.clone()));
+        trace.started();
+        self.open.lock().unwrap().insert(head.id, trace);
     }
 
-    fn retired(&self, head: &ConversationHead, turn: &Arc<TurnRecord>) {
-        self.0.turn(head, turn);
+    fn retired(&self, head: &ConversationHead, turn: &TurnRecord) {
+        self.open.lock().unwrap().get_mut(&head.id).unwrap().turn(turn);
     }
 
     fn ended(&self, head: &ConversationHead, end: &ConversationEnd) {
-        self.0.ended(head, end);
+        let mut trace = self.open.lock().unwrap().remove(&head.id).unwrap();
+        trace.end(end);
     }
 }
 
@@ -128,8 +135,8 @@ async fn play(delay: Duration, url: Option<&str>) -> (f64, f64, u64) {
             TraceOptions { endpoint: Some(Endpoint::at(url.parse().unwrap())), ..TraceOptions::new(folder.path()) };
         Arc::new(Traces::open(RunId::new(), options))
     });
-    let observer = traces.clone().map(|traces| Arc::new(Writing(TraceWriter::start(traces))));
-    let company = cast(delay, observer.clone());
+    let observer = traces.clone().map(|traces| Arc::new(Writing { traces, open: Mutex::default() }));
+    let company = cast(delay, observer);
     let (cpu_before, begin) = (cpu(), Instant::now());
     hold_all(&company, &task(5, None), CONVERSATIONS, AT_ONCE).await;
     let wall = begin.elapsed().as_secs_f64();

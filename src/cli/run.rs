@@ -30,7 +30,7 @@ use crate::{
     evaluation::{RunError, Selection, run_all, uncalibrated},
     ids::RunId,
     store::{RunRow, Store},
-    telemetry::{Metrics, MetricsOptions, TraceOptions, TraceSummary, TraceWriter, Traces},
+    telemetry::{Metrics, MetricsOptions, TraceOptions, TraceSummary, Traces},
     topology::{Checked, Overrides, Plan, SharedBudgets, TopologyRef, load_plan},
 };
 
@@ -138,7 +138,6 @@ pub async fn run(args: RunArgs, beginning: Beginning) -> Result<Exit, Failure> {
         terminal::talk(&format!("warning: {warning}"));
     }
     introduce(&checked, &selection, planned, sandbox.isolation());
-    let writer = Arc::new(TraceWriter::start(traces.clone()));
     let progress = Arc::new(Progress::new(planned));
     let broken = CancellationToken::new();
     stop_when_broken(&broken, &stop);
@@ -152,7 +151,7 @@ pub async fn run(args: RunArgs, beginning: Beginning) -> Result<Exit, Failure> {
         sandbox,
         journal: keeping.journal(args.cache.into(), &broken),
         watch: None,
-        observer: Arc::new(Watching::new(writer.clone(), progress.clone(), metrics.clone())),
+        observer: Arc::new(Watching::new(traces.clone(), progress.clone(), metrics.clone())),
         placebos,
         examples,
     });
@@ -183,7 +182,7 @@ pub async fn run(args: RunArgs, beginning: Beginning) -> Result<Exit, Failure> {
         }
         terminal::data(&format!("run {}, seed {}, {:.1} s", selection.run, selection.seed, wall.as_secs_f64()));
     }
-    let delivered = deliver(traces, writer, metrics).await;
+    let delivered = deliver(traces, metrics).await;
     if args.json {
         let names = (selection.run.to_string(), selection.arm.clone(), selection.seed);
         terminal::json(&events::RunFinished::of(names, &records, (planned, &turned_away), wall, &delivered));
@@ -278,12 +277,11 @@ fn sort(records: &mut [ConversationRecord], selection: &Selection) {
 }
 
 /// Waits for the delivery of spans and metrics, within its limit, and says what became of them.
-async fn deliver(traces: Arc<Traces>, writer: Arc<TraceWriter>, metrics: Option<Arc<Metrics>>) -> TraceSummary {
+async fn deliver(traces: Arc<Traces>, metrics: Option<Arc<Metrics>>) -> TraceSummary {
     let waiting = traces.clone();
     let until = Instant::now() + DELIVERY;
     // The wait blocks its thread.
     let waited = tokio::task::spawn_blocking(move || {
-        writer.close();
         let summary = waiting.finish(DELIVERY);
         let left = until.saturating_duration_since(Instant::now());
         let lost = metrics.and_then(|metrics| metrics.finish(&summary, left));

@@ -20,7 +20,7 @@ pub trait Observer: Send + Sync {
     /// A conversation begins.
     fn started(&self, head: &ConversationHead);
     /// A turn has taken effect.
-    fn retired(&self, head: &ConversationHead, turn: &Arc<TurnRecord>);
+    fn retired(&self, head: &ConversationHead, turn: &TurnRecord);
     /// It is over and graded.
     fn ended(&self, head: &ConversationHead, end: &ConversationEnd);
 }

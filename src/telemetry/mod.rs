@@ -29,7 +29,6 @@ mod turn_spans;
 mod values;
 mod view;
 mod vocabulary;
-mod writing;
 
 pub use closing::{Closing, close_open};
 pub use endpoint::{Endpoint, EndpointError, Protocol};
@@ -45,4 +44,3 @@ pub use view::{
     SpanKey, SpanLines, State, Steps, TraceDocument, clean, difference, difference_json, duration, hand, lineage_dot,
     lineage_json, lineage_mermaid, lineage_text, list, look_up, show, trace_files, utc,
 };
-pub use writing::TraceWriter;

@@ -82,8 +82,8 @@ pub struct Notebook {
 
 impl Observer for Notebook {
     fn started(&self, _: &ConversationHead) {}
-    fn retired(&self, _: &ConversationHead, turn: &Arc<TurnRecord>) {
-        self.retired.lock().unwrap().push(TurnRecord::clone(turn));
+    fn retired(&self, _: &ConversationHead, turn: &TurnRecord) {
+        self.retired.lock().unwrap().push(turn.clone());
     }
     fn ended(&self, _: &ConversationHead, _: &ConversationEnd) {}
 }

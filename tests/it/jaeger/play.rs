@@ -46,7 +46,7 @@ impl Observer for Tracing {
         self.open.lock().unwrap().insert(head.id, trace);
     }
 
-    fn retired(&self, head: &ConversationHead, turn: &Arc<TurnRecord>) {
+    fn retired(&self, head: &ConversationHead, turn: &TurnRecord) {
         self.open.lock().unwrap().get_mut(&head.id).unwrap().turn(turn);
     }
 
