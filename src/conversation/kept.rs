@@ -13,10 +13,10 @@ use super::{
 };
 use crate::{
     budget::Charge,
-    ids::ConversationId,
+    ids::{CallPlace, ConversationId},
     llm::{ChatReply, Choice},
-    runtime::{AnswerKey, AnsweredFrom, Answers, CallInDoubt, CallPlace, Finished, NotKept, TurnRecord},
-    store::{self, AnswerRow, AskedRow, Packed, Store, StoreError, TurnRow},
+    runtime::{AnswerKey, AnsweredFrom, Answers, CallInDoubt, Finished, NotKept, TurnRecord},
+    store::{AnswerRow, AskedRow, Packed, Store, StoreError, TurnRow},
 };
 
 /// Which answers of other conversations a run is given, and whether others are given its own. A conversation that goes on
@@ -66,12 +66,12 @@ impl StoreJournal {
         self.failed(read.map_err(|error| StoreError::Row(self.store.file().to_path_buf(), error.to_string())))
     }
 
-    fn rows(&self, conversation: [u8; 16]) -> Result<Vec<Finished>, JournalError> {
+    fn rows(&self, conversation: ConversationId) -> Result<Vec<Finished>, JournalError> {
         let rows = self.failed(self.store.turns(conversation))?;
         rows.into_iter().map(|TurnRow { content, .. }| self.read(content)).collect()
     }
 
-    fn in_doubt(&self, conversation: [u8; 16]) -> Result<CallsInDoubt, JournalError> {
+    fn in_doubt(&self, conversation: ConversationId) -> Result<CallsInDoubt, JournalError> {
         let asked = self.failed(self.store.unanswered(conversation))?;
         asked
             .into_iter()
@@ -80,14 +80,19 @@ impl StoreJournal {
     }
 
     async fn known(&self, head: &ConversationHead) -> Result<Option<Begun>, JournalError> {
-        let id = bytes(head.id);
+        let id = head.id;
         let Some(row) = self.failed(self.store.conversation(id))? else { return Ok(None) };
         let ended = row.finish.map(|finish| self.read(finish)).transpose()?;
-        let rows = self.rows(id)?;
-        self.failed(self.store.doubt(id).await)?;
-        let in_doubt = if ended.is_some() { Vec::new() } else { self.in_doubt(id)? };
+        let (head, rows) = (self.read(row.head)?, self.rows(id)?);
         let ended = ended.map(|Finish { end, turns }| Ended { end, turns });
-        Ok(Some(Begun { head: self.read(row.head)?, rows, in_doubt, ended }))
+        // One that has ended makes no call any more.
+        let in_doubt = if ended.is_none() {
+            self.failed(self.store.doubt(id).await)?;
+            self.in_doubt(id)?
+        } else {
+            Vec::new()
+        };
+        Ok(Some(Begun { head, rows, in_doubt, ended }))
     }
 }
 
@@ -98,13 +103,13 @@ impl Journal for StoreJournal {
                 return Ok(begun);
             }
             let row = packed(head)?;
-            self.failed(self.store.begin_conversation(head.run.to_string(), bytes(head.id), row).await)?;
+            self.failed(self.store.begin_conversation(head.run.to_string(), head.id, row).await)?;
             Ok(Begun { head: head.clone(), rows: Vec::new(), in_doubt: Vec::new(), ended: None })
         })
     }
 
     fn spent(&self, conversation: ConversationId) -> Result<Option<Charge>, JournalError> {
-        let id = bytes(conversation);
+        let id = conversation;
         if !self.failed(self.store.has_conversation(id))? {
             return Ok(None);
         }
@@ -118,7 +123,7 @@ impl Journal for StoreJournal {
     ) -> BoxFuture<'static, Result<(), JournalError>> {
         let place = (finished.seq, finished.attempt);
         let content = Box::new(move || Packed::of(&*finished));
-        let stored = self.store.append_turn(bytes(conversation), place, content);
+        let stored = self.store.append_turn(conversation, place, content);
         let broken = self.broken.clone();
         Box::pin(async move {
             stored.await.map_err(|error| {
@@ -137,7 +142,7 @@ impl Journal for StoreJournal {
             // Which turns were called off does not follow from those that finished.
             let turns = (end.outcome == Outcome::BudgetWall).then(|| turns.clone());
             let finish = packed(&Finish { end: end.clone(), turns })?;
-            self.failed(self.store.finish_conversation(bytes(head.id), finish).await)
+            self.failed(self.store.finish_conversation(head.id, finish).await)
         })
     }
 
@@ -152,7 +157,7 @@ impl Answers for StoreJournal {
         for key in keys {
             let others = self.cache != CacheMode::Off;
             let Some((content, own)) =
-                self.failed(self.store.answered(bytes(place.conversation), &key.0, others)).map_err(not_kept)?
+                self.failed(self.store.answered(place.conversation, &key.0, others)).map_err(not_kept)?
             else {
                 break;
             };
@@ -167,7 +172,7 @@ impl Answers for StoreJournal {
 
     fn ask(&self, place: CallPlace, call: &CallInDoubt) -> BoxFuture<'_, Result<(), NotKept>> {
         let content = packed(call).map_err(not_kept);
-        Box::pin(async move { self.failed(self.store.ask(row_place(place), content?).await).map_err(not_kept) })
+        Box::pin(async move { self.failed(self.store.ask(place, content?).await).map_err(not_kept) })
     }
 
     fn answer<'a>(
@@ -183,7 +188,7 @@ impl Answers for StoreJournal {
                 Ok(AnswerRow { key: *key, shared, content: packed(&single).map_err(not_kept)? })
             });
             let rows = rows.collect::<Result<_, NotKept>>()?;
-            self.failed(self.store.answer(row_place(place), rows).await).map_err(not_kept)
+            self.failed(self.store.answer(place, rows).await).map_err(not_kept)
         })
     }
 }
@@ -206,15 +211,6 @@ fn is_whole(choice: &Choice) -> bool {
 
 fn packed(value: &impl Serialize) -> Result<Packed, JournalError> {
     Packed::of(value).map_err(|error| JournalError(error.to_string()))
-}
-
-fn bytes(conversation: ConversationId) -> [u8; 16] {
-    *conversation.0.as_bytes()
-}
-
-fn row_place(place: CallPlace) -> store::CallPlace {
-    let CallPlace { conversation, seq, attempt, ordinal } = place;
-    store::CallPlace { conversation: bytes(conversation), seq, attempt, ordinal }
 }
 
 fn not_kept(error: JournalError) -> NotKept {

@@ -5,5 +5,5 @@ mod names;
 mod trace;
 
 pub use chance::{keyed, number};
-pub use names::{ActorName, ConversationId, Generation, MessageId, RunId, Seq, TaskId};
+pub use names::{ActorName, CallPlace, ConversationId, Generation, MessageId, RunId, Seq, TaskId};
 pub use trace::{span_id, trace_id, traceparent};

@@ -102,3 +102,16 @@ impl fmt::Display for MessageId {
         if *self == Self::STARTER { f.write_str("starter") } else { write!(f, "{}.{}", self.seq, self.index) }
     }
 }
+
+/// A call of a model, by its place in a conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CallPlace {
+    /// The conversation.
+    pub conversation: ConversationId,
+    /// Its turn.
+    pub seq: Seq,
+    /// The attempt at it.
+    pub attempt: u8,
+    /// 0 for the first call of the attempt, 1 for the second, …
+    pub ordinal: u32,
+}

@@ -8,22 +8,9 @@ use super::CallRecord;
 use crate::{
     budget::Charge,
     domain::Money,
-    ids::{ConversationId, Seq},
+    ids::CallPlace,
     llm::{ChatModel, ChatReply, ChatRequest, Purpose},
 };
-
-/// Which call of a conversation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct CallPlace {
-    /// The conversation.
-    pub conversation: ConversationId,
-    /// Its turn.
-    pub seq: Seq,
-    /// The attempt at it.
-    pub attempt: u8,
-    /// 0 for the first call of the attempt, 1 for the second, …
-    pub ordinal: u32,
-}
 
 /// A call that was about to be made when its process was killed: whether it was answered, and paid for, nobody knows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,10 +1,11 @@
 use super::{
-    AnswerKey, AnsweredFrom, Answers, CallInDoubt, CallPlace, CallRecord, Fault, NotKept, PromptUsed, Refusal, Turn,
+    AnswerKey, AnsweredFrom, Answers, CallInDoubt, CallRecord, Fault, NotKept, PromptUsed, Refusal, Turn,
     charging::Worst, now_unix_nanos, under_way::UnderWay,
 };
 use crate::{
     budget::{Charge, Reservation, Shortage},
     domain::{Money, Usage},
+    ids::{CallPlace, traceparent},
     llm::{ChatMessage, ChatModel, ChatReply, ChatRequest, Draw, ModelError, Parameters, Purpose, Subject},
     prompts::{ExecutionFeedback, Fitting, PromptData, fit},
 };
@@ -116,7 +117,7 @@ impl<'a> Metered<'a> {
             seed: self.turn.request_seed(ask.purpose, ordinal),
             draw: Draw { sample: seat.scene.sample, first: self.turn.allowance().draw, ordinal },
             subject: ask.subject,
-            traceparent: Some(crate::ids::traceparent(seat.scene.conversation, place)),
+            traceparent: Some(traceparent(seat.scene.conversation, place)),
         };
         let kept = self.kept(&request, ordinal);
         let known = kept.as_ref().map(Kept::recall).transpose()?.flatten();

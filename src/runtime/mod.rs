@@ -18,7 +18,7 @@ mod ticket;
 mod turn;
 mod under_way;
 
-pub use answers::{AnswerKey, AnsweredFrom, Answers, CallInDoubt, CallPlace, NotKept};
+pub use answers::{AnswerKey, AnsweredFrom, Answers, CallInDoubt, NotKept};
 pub use clock::now_unix_nanos;
 pub use entry::RoleEntry;
 pub use fault::Fault;

@@ -19,14 +19,7 @@ impl RunLock {
     /// Takes the lock of `run` below `folder`; `None` where another process has it: the run goes on there.
     pub(super) fn take(folder: &Path, run: &str) -> Result<Option<Self>, StoreError> {
         let path = lock_path(folder, run);
-        let made = path.parent().map_or(Ok(()), fs::create_dir_all);
-        let file = made.and_then(|()| OpenOptions::new().create(true).append(true).open(&path));
-        let file = file.map_err(|error| StoreError::of_io(&path, &error))?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(Self { path, _file: file })),
-            Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(error)) => Err(StoreError::of_io(&path, &error)),
-        }
+        Ok(lock(&path)?.map(|file| Self { path, _file: file }))
     }
 
     /// Whether a process has the lock of `run`.
@@ -40,6 +33,18 @@ impl Drop for RunLock {
     fn drop(&mut self) {
         // A file that is left behind is locked by nobody, which is all that counts.
         let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Locks a file, which is made with its folder where it is missing; `None` where another process has it locked.
+pub(super) fn lock(path: &Path) -> Result<Option<File>, StoreError> {
+    let made = path.parent().map_or(Ok(()), fs::create_dir_all);
+    let file = made.and_then(|()| OpenOptions::new().create(true).append(true).open(path));
+    let file = file.map_err(|error| StoreError::of_io(path, &error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(StoreError::of_io(path, &error)),
     }
 }
 

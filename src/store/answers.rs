@@ -1,5 +1,7 @@
 //! What models answered, and what they were asked and have not answered yet.
 
+use std::path::Path;
+
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::Value;
 
@@ -8,19 +10,7 @@ use super::{
     pack::Packed,
     rows::{Programs, execute, unload},
 };
-
-/// Which call of a conversation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct CallPlace {
-    /// The conversation.
-    pub conversation: [u8; 16],
-    /// Its turn.
-    pub seq: u32,
-    /// The attempt at it.
-    pub attempt: u8,
-    /// 0 for the first call of the attempt, 1 for the second, …
-    pub ordinal: u32,
-}
+use crate::ids::{CallPlace, ConversationId};
 
 /// A call that was about to be made when nothing more was heard of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,13 +38,12 @@ impl Store {
     /// # Errors
     /// [`StoreError`]
     pub async fn ask(&self, place: CallPlace, content: Packed) -> Result<(), StoreError> {
-        let file = self.file().to_path_buf();
-        let change = move |connection: &Connection| {
-            let content = unload(connection, &file, &content)?;
+        let change = move |connection: &Connection, file: &Path| {
+            let content = unload(connection, file, &content)?;
             let sql = "INSERT INTO asked (conversation, seq, attempt, ordinal, content)
                        SELECT id, ?2, ?3, ?4, ?5 FROM conversations WHERE conversation = ?1";
             let CallPlace { conversation, seq, attempt, ordinal } = place;
-            execute(connection, &file, sql, params![conversation, seq, attempt, ordinal, content])
+            execute(connection, file, sql, params![conversation.0, seq, attempt, ordinal, content])
         };
         self.writer.write(change).await
     }
@@ -64,18 +53,17 @@ impl Store {
     /// # Errors
     /// [`StoreError`]
     pub async fn answer(&self, place: CallPlace, choices: Vec<AnswerRow>) -> Result<(), StoreError> {
-        let file = self.file().to_path_buf();
-        let change = move |connection: &Connection| {
+        let change = move |connection: &Connection, file: &Path| {
             let CallPlace { conversation, seq, attempt, ordinal } = place;
             for AnswerRow { key, shared, content } in &choices {
-                let content = unload(connection, &file, content)?;
+                let content = unload(connection, file, content)?;
                 let sql = "INSERT OR IGNORE INTO answers (key, conversation, shared, content)
                            SELECT ?1, id, ?3, ?4 FROM conversations WHERE conversation = ?2";
-                execute(connection, &file, sql, params![key, conversation, shared, content])?;
+                execute(connection, file, sql, params![key, conversation.0, shared, content])?;
             }
             let sql = "DELETE FROM asked WHERE seq = ?2 AND attempt = ?3 AND ordinal = ?4 AND NOT in_doubt
                        AND conversation = (SELECT id FROM conversations WHERE conversation = ?1)";
-            execute(connection, &file, sql, params![conversation, seq, attempt, ordinal])
+            execute(connection, file, sql, params![conversation.0, seq, attempt, ordinal])
         };
         self.writer.write(change).await
     }
@@ -87,7 +75,7 @@ impl Store {
     /// [`StoreError`]
     pub fn answered(
         &self,
-        conversation: [u8; 16],
+        conversation: ConversationId,
         key: &[u8; 32],
         others: bool,
     ) -> Result<Option<(Value, bool)>, StoreError> {
@@ -97,7 +85,7 @@ impl Store {
                        ORDER BY own DESC, answers.id LIMIT 1";
             let row: Option<(Vec<u8>, bool)> = connection
                 .prepare_cached(sql)?
-                .query_row(params![key, conversation, others], |row| Ok((row.get(0)?, row.get(1)?)))
+                .query_row(params![key, conversation.0, others], |row| Ok((row.get(0)?, row.get(1)?)))
                 .optional()?;
             row.map(|(content, own)| Ok((Programs::of(connection).unpack(&content)?, own))).transpose()
         })
@@ -108,12 +96,11 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`]
-    pub async fn doubt(&self, conversation: [u8; 16]) -> Result<(), StoreError> {
-        let file = self.file().to_path_buf();
-        let change = move |connection: &Connection| {
+    pub async fn doubt(&self, conversation: ConversationId) -> Result<(), StoreError> {
+        let change = move |connection: &Connection, file: &Path| {
             let sql = "UPDATE asked SET in_doubt = 1
                        WHERE conversation = (SELECT id FROM conversations WHERE conversation = ?1)";
-            execute(connection, &file, sql, params![conversation])
+            execute(connection, file, sql, params![conversation.0])
         };
         self.writer.write(change).await
     }
@@ -122,14 +109,14 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`]
-    pub fn unanswered(&self, conversation: [u8; 16]) -> Result<Vec<AskedRow>, StoreError> {
+    pub fn unanswered(&self, conversation: ConversationId) -> Result<Vec<AskedRow>, StoreError> {
         self.read(|connection| {
             let sql = "SELECT asked.seq, asked.attempt, asked.ordinal, asked.content FROM asked JOIN conversations ON
                        conversations.id = asked.conversation WHERE conversations.conversation = ?1
                        ORDER BY asked.id";
             let mut programs = Programs::of(connection);
             let mut statement = connection.prepare_cached(sql)?;
-            let rows = statement.query_map([conversation], |row| {
+            let rows = statement.query_map([conversation.0], |row| {
                 let content: Vec<u8> = row.get(3)?;
                 let place = CallPlace { conversation, seq: row.get(0)?, attempt: row.get(1)?, ordinal: row.get(2)? };
                 Ok(AskedRow { place, content: programs.unpack(&content)? })

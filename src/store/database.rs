@@ -1,5 +1,5 @@
 use std::{
-    fs::{self, File, OpenOptions, TryLockError},
+    fs::{self, File},
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -7,7 +7,7 @@ use std::{
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::{StoreError, error::Said, writer::Writer};
+use super::{StoreError, alive::lock, error::Said, writer::Writer};
 
 /// The name of the file in the store's folder.
 const FILE: &str = "rolecall.sqlite";
@@ -62,7 +62,7 @@ impl Store {
         let reader = connect()?;
         set_journal(&reader, journal).said(&file)?;
         let reader = Mutex::new(reader);
-        let writer = Writer::start(file.clone(), writing)?;
+        let writer = Writer::start(file.as_path().into(), writing)?;
         Ok(Self { folder: folder.to_path_buf(), file, reader, writer, _alone: alone })
     }
 
@@ -130,14 +130,7 @@ fn is_new(file: &Path, connection: &Connection) -> Result<bool, StoreError> {
 }
 
 fn be_alone(folder: &Path) -> Result<File, StoreError> {
-    let path = folder.join("in-use");
-    let file = OpenOptions::new().create(true).append(true).open(&path);
-    let file = file.map_err(|error| StoreError::of_io(&path, &error))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(StoreError::Busy(folder.to_path_buf())),
-        Err(TryLockError::Error(error)) => Err(StoreError::of_io(&path, &error)),
-    }
+    lock(&folder.join("in-use"))?.ok_or_else(|| StoreError::Busy(folder.to_path_buf()))
 }
 
 /// The types of network file systems that `statfs` names (Linux, `magic.h`), FUSE among them, since sshfs and the like

@@ -14,7 +14,7 @@ mod runs;
 mod writer;
 
 pub use alive::RunLock;
-pub use answers::{AnswerRow, AskedRow, CallPlace};
+pub use answers::{AnswerRow, AskedRow};
 pub use database::Store;
 pub use error::StoreError;
 pub use location::store_folder;

@@ -11,7 +11,7 @@ use super::{
     error::Said,
     pack::{Packed, unpack},
 };
-use crate::domain::Program;
+use crate::{domain::Program, ids::ConversationId};
 
 /// A conversation as it is kept.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,14 +44,13 @@ impl Store {
     pub async fn begin_conversation(
         &self,
         run: String,
-        conversation: [u8; 16],
+        conversation: ConversationId,
         head: Packed,
     ) -> Result<(), StoreError> {
-        let file = self.file().to_path_buf();
-        let change = move |connection: &Connection| {
-            let head = unload(connection, &file, &head)?;
+        let change = move |connection: &Connection, file: &Path| {
+            let head = unload(connection, file, &head)?;
             let sql = "INSERT OR IGNORE INTO conversations (conversation, run, head) VALUES (?1, ?2, ?3)";
-            execute(connection, &file, sql, params![conversation, run, head])
+            execute(connection, file, sql, params![conversation.0, run, head])
         };
         self.writer.write(change).await
     }
@@ -62,20 +61,19 @@ impl Store {
     /// [`StoreError`]
     pub fn append_turn(
         &self,
-        conversation: [u8; 16],
+        conversation: ConversationId,
         (seq, attempt): (u32, u8),
         content: Content,
     ) -> BoxFuture<'static, Result<(), StoreError>> {
-        let file = self.file().to_path_buf();
-        self.writer.write(move |connection| {
-            let content = content().map_err(|error| StoreError::Row(file.clone(), error.to_string()))?;
-            let content = unload(connection, &file, &content)?;
+        self.writer.write(move |connection, file| {
+            let content = content().map_err(|error| StoreError::Row(file.to_path_buf(), error.to_string()))?;
+            let content = unload(connection, file, &content)?;
             let sql = "INSERT OR IGNORE INTO turns (conversation, seq, attempt, content)
                        SELECT id, ?2, ?3, ?4 FROM conversations WHERE conversation = ?1";
-            execute(connection, &file, sql, params![conversation, seq, attempt, content])?;
+            execute(connection, file, sql, params![conversation.0, seq, attempt, content])?;
             let sql = "DELETE FROM asked WHERE seq = ?2 AND attempt = ?3
                        AND conversation = (SELECT id FROM conversations WHERE conversation = ?1)";
-            execute(connection, &file, sql, params![conversation, seq, attempt])
+            execute(connection, file, sql, params![conversation.0, seq, attempt])
         })
     }
 
@@ -83,12 +81,11 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`]
-    pub async fn finish_conversation(&self, conversation: [u8; 16], finish: Packed) -> Result<(), StoreError> {
-        let file = self.file().to_path_buf();
-        let change = move |connection: &Connection| {
-            let finish = unload(connection, &file, &finish)?;
+    pub async fn finish_conversation(&self, conversation: ConversationId, finish: Packed) -> Result<(), StoreError> {
+        let change = move |connection: &Connection, file: &Path| {
+            let finish = unload(connection, file, &finish)?;
             let sql = "UPDATE conversations SET finish = ?2 WHERE conversation = ?1 AND finish IS NULL";
-            execute(connection, &file, sql, params![conversation, finish])
+            execute(connection, file, sql, params![conversation.0, finish])
         };
         self.writer.write(change).await
     }
@@ -97,10 +94,10 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`]
-    pub fn has_conversation(&self, conversation: [u8; 16]) -> Result<bool, StoreError> {
+    pub fn has_conversation(&self, conversation: ConversationId) -> Result<bool, StoreError> {
         self.read(|connection| {
             let sql = "SELECT 1 FROM conversations WHERE conversation = ?1";
-            connection.prepare_cached(sql)?.exists([conversation])
+            connection.prepare_cached(sql)?.exists([conversation.0])
         })
     }
 
@@ -108,12 +105,12 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`]
-    pub fn conversation(&self, conversation: [u8; 16]) -> Result<Option<ConversationRow>, StoreError> {
+    pub fn conversation(&self, conversation: ConversationId) -> Result<Option<ConversationRow>, StoreError> {
         self.read(|connection| {
             let sql = "SELECT head, finish FROM conversations WHERE conversation = ?1";
             let mut statement = connection.prepare_cached(sql)?;
             let columns = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
-            let row: Option<(Vec<u8>, Option<Vec<u8>>)> = statement.query_row([conversation], columns).optional()?;
+            let row: Option<(Vec<u8>, Option<Vec<u8>>)> = statement.query_row([conversation.0], columns).optional()?;
             row.map(|(head, finish)| {
                 let mut programs = Programs::of(connection);
                 let finish = finish.map(|finish| programs.unpack(&finish)).transpose()?;
@@ -127,13 +124,13 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`]
-    pub fn turns(&self, conversation: [u8; 16]) -> Result<Vec<TurnRow>, StoreError> {
+    pub fn turns(&self, conversation: ConversationId) -> Result<Vec<TurnRow>, StoreError> {
         self.read(|connection| {
             let sql = "SELECT turns.seq, turns.attempt, turns.content FROM turns JOIN conversations ON
                        conversations.id = turns.conversation WHERE conversations.conversation = ?1 ORDER BY turns.id";
             let mut programs = Programs::of(connection);
             let mut statement = connection.prepare_cached(sql)?;
-            let rows = statement.query_map([conversation], |row| {
+            let rows = statement.query_map([conversation.0], |row| {
                 let content: Vec<u8> = row.get(2)?;
                 Ok(TurnRow { seq: row.get(0)?, attempt: row.get(1)?, content: programs.unpack(&content)? })
             })?;
@@ -145,11 +142,11 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError`]
-    pub fn conversations(&self, run: &str) -> Result<Vec<([u8; 16], bool)>, StoreError> {
+    pub fn conversations(&self, run: &str) -> Result<Vec<(ConversationId, bool)>, StoreError> {
         self.read(|connection| {
             let sql = "SELECT conversation, finish IS NOT NULL FROM conversations WHERE run = ?1 ORDER BY id";
             let mut statement = connection.prepare_cached(sql)?;
-            statement.query_map([run], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+            statement.query_map([run], |row| Ok((ConversationId(row.get(0)?), row.get(1)?)))?.collect()
         })
     }
 

@@ -1,7 +1,12 @@
+use std::path::Path;
+
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::Value;
 
-use super::{RunLock, Store, StoreError, error::Said, rows::unreadable};
+use super::{
+    RunLock, Store, StoreError,
+    rows::{execute, unreadable},
+};
 
 /// How far a run has come, as its row says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,19 +53,14 @@ impl Store {
     /// # Errors
     /// [`StoreError`]
     pub async fn put_run(&self, row: &RunRow) -> Result<(), StoreError> {
-        let (row, file) = (row.clone(), self.file().to_path_buf());
-        let change = move |connection: &Connection| {
-            let facts =
-                serde_json::to_vec(&row.facts).map_err(|error| StoreError::Row(file.clone(), error.to_string()))?;
+        let row = row.clone();
+        let change = move |connection: &Connection, file: &Path| {
+            let facts = serde_json::to_vec(&row.facts)
+                .map_err(|error| StoreError::Row(file.to_path_buf(), error.to_string()))?;
             let sql = "INSERT INTO runs (run, plan, begun_ns, state, facts) VALUES (?1, ?2, ?3, ?4, ?5)
                        ON CONFLICT (run) DO UPDATE SET state = excluded.state, facts = excluded.facts";
-            connection
-                .prepare_cached(sql)
-                .and_then(|mut statement| {
-                    statement.execute(params![row.run, row.plan, row.begun_ns.cast_signed(), row.state.name(), facts])
-                })
-                .said(&file)?;
-            Ok(())
+            let begun_ns = row.begun_ns.cast_signed();
+            execute(connection, file, sql, params![row.run, row.plan, begun_ns, row.state.name(), facts])
         };
         self.writer.write(change).await
     }
@@ -116,10 +116,9 @@ impl Store {
     /// # Errors
     /// [`StoreError`]
     pub async fn remove_run(&self, run: &str) -> Result<(), StoreError> {
-        let (run, file) = (run.to_owned(), self.file().to_path_buf());
-        let change = move |connection: &Connection| {
-            connection.execute("DELETE FROM runs WHERE run = ?1", [&run]).said(&file)?;
-            Ok(())
+        let run = run.to_owned();
+        let change = move |connection: &Connection, file: &Path| {
+            execute(connection, file, "DELETE FROM runs WHERE run = ?1", [&run])
         };
         self.writer.write(change).await
     }

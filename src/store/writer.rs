@@ -2,7 +2,7 @@
 //! of a commit.
 
 use std::{
-    path::{Path, PathBuf},
+    path::Path,
     sync::{
         Arc, Mutex, PoisonError,
         mpsc::{self, Receiver, Sender},
@@ -20,7 +20,7 @@ use super::{StoreError, error::Said};
 const TOGETHER: usize = 256;
 
 /// What a write does; once more if the commit that it was part of failed by another's fault.
-type Change = Box<dyn FnMut(&Connection) -> Result<(), StoreError> + Send>;
+type Change = Box<dyn FnMut(&Connection, &Path) -> Result<(), StoreError> + Send>;
 
 struct Write {
     change: Change,
@@ -29,7 +29,7 @@ struct Write {
 
 /// Hands writes to the thread, which ends when this is dropped and everything is written.
 pub(super) struct Writer {
-    file: PathBuf,
+    file: Arc<Path>,
     // `None` only while it is dropped.
     queue: Option<Sender<Write>>,
     thread: Option<JoinHandle<()>>,
@@ -37,7 +37,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(file: PathBuf, connection: Connection) -> Result<Self, StoreError> {
+    pub(super) fn start(file: Arc<Path>, connection: Connection) -> Result<Self, StoreError> {
         let (queue, waiting) = mpsc::channel();
         let failure = Arc::new(Mutex::new(None));
         let thread = {
@@ -51,24 +51,24 @@ impl Writer {
     /// Has `change` made, in the order of these calls. The answer comes once it is committed, or tells why it could not be.
     pub(super) fn write(
         &self,
-        change: impl FnMut(&Connection) -> Result<(), StoreError> + Send + 'static,
+        change: impl FnMut(&Connection, &Path) -> Result<(), StoreError> + Send + 'static,
     ) -> BoxFuture<'static, Result<(), StoreError>> {
         let (done, written) = oneshot::channel();
         if let Some(queue) = &self.queue {
             // A thread that is gone drops the sender, which the answer tells.
             let _ = queue.send(Write { change: Box::new(change), done });
         }
-        let gone = self.gone();
-        Box::pin(async move { written.await.unwrap_or(Err(gone)) })
+        let file = self.file.clone();
+        let gone = move |_| {
+            let bug = "its thread is gone: this is a bug of rolecall";
+            Err(StoreError::Other(file.to_path_buf(), bug.to_owned()))
+        };
+        Box::pin(async move { written.await.unwrap_or_else(gone) })
     }
 
     /// The first write that failed since it was opened.
     pub(super) fn failure(&self) -> Option<StoreError> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn gone(&self) -> StoreError {
-        StoreError::Other(self.file.clone(), "its thread is gone: this is a bug of rolecall".to_owned())
     }
 }
 
@@ -102,7 +102,7 @@ fn work(mut connection: Connection, file: &Path, waiting: &Receiver<Write>, fail
 fn commit(connection: &mut Connection, file: &Path, writes: &mut [Write]) -> Result<(), StoreError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).said(file)?;
     for write in writes {
-        (write.change)(&transaction)?;
+        (write.change)(&transaction, file)?;
     }
     transaction.commit().said(file)
 }

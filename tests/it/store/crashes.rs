@@ -16,9 +16,9 @@ use rolecall::{
     conversation::{
         Begun, CacheMode, Company, ConversationHead, ConversationRecord, Journal, JournalError, StoreJournal, hold,
     },
-    ids::{ConversationId, RunId},
+    ids::{CallPlace, ConversationId, RunId},
     llm::{ChatReply, scripted::Scripted},
-    runtime::{AnswerKey, AnsweredFrom, Answers, CallInDoubt, CallPlace, Finished, NotKept},
+    runtime::{AnswerKey, AnsweredFrom, Answers, CallInDoubt, Finished, NotKept},
     store::{RunRow, RunState, Store},
 };
 use tokio::sync::Notify;

@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use rolecall::ids::ConversationId;
 use rolecall::store::{Packed, RunRow, RunState, Store, StoreError};
 use serde_json::json;
 
@@ -16,6 +17,10 @@ use super::{
 
 const RUN: &[&str] =
     &["run", "--topology", "seidr", "--model", "m.toml", "--tasks", "tasks", "--samples", "4", "--seed", "5", "--json"];
+
+fn id(number: u8) -> ConversationId {
+    ConversationId(uuid::Uuid::from_bytes([number; 16]))
+}
 
 fn row(run: &str) -> RunRow {
     let run = run.to_owned();
@@ -184,14 +189,14 @@ async fn what_is_written_together_fails_alone() {
     let store = Store::open(folder.path()).unwrap();
     store.put_run(&row("1")).await.unwrap();
     // A conversation of a run that is not there cannot be begun; the writes beside it can be.
-    let good = |n: u8| store.begin_conversation("1".to_owned(), [n; 16], Packed::of(&n).unwrap());
-    let bad = store.begin_conversation("none".to_owned(), [9; 16], Packed::of(&0).unwrap());
+    let good = |n: u8| store.begin_conversation("1".to_owned(), id(n), Packed::of(&n).unwrap());
+    let bad = store.begin_conversation("none".to_owned(), id(9), Packed::of(&0).unwrap());
     let (one, none, two) = tokio::join!(good(1), bad, good(2));
     assert!(one.is_ok() && two.is_ok() && none.is_err(), "{one:?} {none:?} {two:?}");
-    assert_eq!(store.conversations("1").unwrap(), vec![([1; 16], false), ([2; 16], false)]);
+    assert_eq!(store.conversations("1").unwrap(), vec![(id(1), false), (id(2), false)]);
     assert!(store.failure().is_some());
     store.remove_run("1").await.unwrap();
-    assert_eq!((store.runs().unwrap(), store.conversation([1; 16]).unwrap()), (vec![], None));
+    assert_eq!((store.runs().unwrap(), store.conversation(id(1)).unwrap()), (vec![], None));
 }
 
 #[test]
