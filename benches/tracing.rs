@@ -18,20 +18,18 @@ mod stage;
 mod support;
 
 use std::{
-    collections::BTreeMap,
     io::{BufRead, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
-    sync::{Arc, Mutex},
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
 
 use rolecall::{
-    conversation::{Company, ConversationEnd, ConversationHead, Observer},
-    ids::{ConversationId, RunId},
+    conversation::Company,
+    ids::RunId,
     llm::{ChatModel, scripted::Scripted},
-    runtime::TurnRecord,
-    telemetry::{ConversationTrace, Endpoint, TraceOptions, Traces},
+    telemetry::{Endpoint, OpenTraces, TraceOptions, Traces},
 };
 use stage::{MadeUpSandbox, company, hold_all, on_stage};
 use support::{mix, seidr, task};
@@ -44,29 +42,6 @@ fn median(values: &[f64]) -> f64 {
     let mut values = values.to_vec();
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
-}
-
-/// Writes the trace of every conversation, as the command does.
-struct Writing {
-    traces: Arc<Traces>,
-    open: Mutex<BTreeMap<ConversationId, ConversationTrace>>,
-}
-
-impl Observer for Writing {
-    fn started(&self, head: &ConversationHead) {
-        let mut trace = self.traces.conversation(Arc::new(head.clone()));
-        trace.started();
-        self.open.lock().unwrap().insert(head.id, trace);
-    }
-
-    fn retired(&self, head: &ConversationHead, turn: &TurnRecord) {
-        self.open.lock().unwrap().get_mut(&head.id).unwrap().turn(turn);
-    }
-
-    fn ended(&self, head: &ConversationHead, end: &ConversationEnd) {
-        let mut trace = self.open.lock().unwrap().remove(&head.id).unwrap();
-        trace.end(end);
-    }
 }
 
 /// A collector that reads requests, and takes them.
@@ -112,7 +87,7 @@ fn model(delay: Duration) -> Arc<dyn ChatModel> {
     }))
 }
 
-fn cast(delay: Duration, observer: Option<Arc<Writing>>) -> Arc<Company> {
+fn cast(delay: Duration, observer: Option<Arc<OpenTraces>>) -> Arc<Company> {
     let company = company(seidr(4, 4, 60), model(delay), MadeUpSandbox::by_text(), None);
     let mut company = Arc::into_inner(company).unwrap();
     if let Some(observer) = observer {
@@ -135,7 +110,7 @@ async fn play(delay: Duration, url: Option<&str>) -> (f64, f64, u64) {
             TraceOptions { endpoint: Some(Endpoint::at(url.parse().unwrap())), ..TraceOptions::new(folder.path()) };
         Arc::new(Traces::open(RunId::new(), options))
     });
-    let observer = traces.clone().map(|traces| Arc::new(Writing { traces, open: Mutex::default() }));
+    let observer = traces.clone().map(|traces| Arc::new(OpenTraces::new(traces)));
     let company = cast(delay, observer);
     let (cpu_before, begin) = (cpu(), Instant::now());
     hold_all(&company, &task(5, None), CONVERSATIONS, AT_ONCE).await;

@@ -1,22 +1,20 @@
 use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    collections::BTreeSet,
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use super::{progress::Progress, terminal};
 use crate::{
     conversation::{ConversationEnd, ConversationHead, Observer},
-    ids::ConversationId,
     runtime::TurnRecord,
-    telemetry::{ConversationTrace, Metrics, Traces},
+    telemetry::{Metrics, OpenTraces, Traces},
 };
 
-/// What a run's observer does: writes each conversation's trace, counts for the metrics, and moves the progress on.
+/// What a run's observer does: has each conversation's trace written, counts for the metrics, and moves the progress on.
 pub struct Watching {
-    traces: Arc<Traces>,
+    traces: OpenTraces,
     progress: Arc<Progress>,
     metrics: Option<Arc<Metrics>>,
-    open: Mutex<BTreeMap<ConversationId, ConversationTrace>>,
     /// Models that were told to go over their limits.
     told: Mutex<BTreeSet<String>>,
 }
@@ -24,25 +22,17 @@ pub struct Watching {
 impl Watching {
     /// Nothing is watched yet.
     pub fn new(traces: Arc<Traces>, progress: Arc<Progress>, metrics: Option<Arc<Metrics>>) -> Self {
-        Self { traces, progress, metrics, open: Mutex::default(), told: Mutex::default() }
-    }
-
-    fn open(&self) -> MutexGuard<'_, BTreeMap<ConversationId, ConversationTrace>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        Self { traces: OpenTraces::new(traces), progress, metrics, told: Mutex::default() }
     }
 }
 
 impl Observer for Watching {
     fn started(&self, head: &ConversationHead) {
-        let mut trace = self.traces.conversation(Arc::new(head.clone()));
-        trace.started();
-        self.open().insert(head.id, trace);
+        self.traces.started(head);
     }
 
     fn retired(&self, head: &ConversationHead, turn: &TurnRecord) {
-        if let Some(trace) = self.open().get_mut(&head.id) {
-            trace.turn(turn);
-        }
+        self.traces.retired(head, turn);
         if let Some(metrics) = &self.metrics {
             metrics.turn(head, turn);
         }
@@ -65,9 +55,6 @@ impl Observer for Watching {
         if let Some(metrics) = &self.metrics {
             metrics.ended(head, end);
         }
-        let trace = self.open().remove(&head.id);
-        if let Some(mut trace) = trace {
-            trace.end(end);
-        }
+        self.traces.ended(head, end);
     }
 }

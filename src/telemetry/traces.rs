@@ -1,6 +1,11 @@
 //! What a run does with traces: opens them, gives each conversation its own, and says at the end what became of the spans.
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use super::{
     Endpoint, TraceSummary, delivery,
@@ -12,7 +17,7 @@ use super::{
     span::{self, Place, ServiceSpan},
 };
 use crate::{
-    conversation::{ConversationEnd, ConversationHead},
+    conversation::{ConversationEnd, ConversationHead, Observer},
     ids::{ConversationId, RunId, trace_id},
     runtime::TurnRecord,
 };
@@ -178,6 +183,44 @@ impl ConversationTrace {
                     tracing::warn!(file = %self.file.path().display(), %error, "a trace cannot be written");
                 }
             }
+        }
+    }
+}
+
+/// Observes conversations and writes the trace of each while it goes on.
+pub struct OpenTraces {
+    traces: Arc<Traces>,
+    open: Mutex<BTreeMap<ConversationId, ConversationTrace>>,
+}
+
+impl OpenTraces {
+    /// None is open yet.
+    pub fn new(traces: Arc<Traces>) -> Self {
+        Self { traces, open: Mutex::default() }
+    }
+
+    fn open(&self) -> MutexGuard<'_, BTreeMap<ConversationId, ConversationTrace>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Observer for OpenTraces {
+    fn started(&self, head: &ConversationHead) {
+        let mut trace = self.traces.conversation(Arc::new(head.clone()));
+        trace.started();
+        self.open().insert(head.id, trace);
+    }
+
+    fn retired(&self, head: &ConversationHead, turn: &TurnRecord) {
+        if let Some(trace) = self.open().get_mut(&head.id) {
+            trace.turn(turn);
+        }
+    }
+
+    fn ended(&self, head: &ConversationHead, end: &ConversationEnd) {
+        let trace = self.open().remove(&head.id);
+        if let Some(mut trace) = trace {
+            trace.end(end);
         }
     }
 }

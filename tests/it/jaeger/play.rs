@@ -4,19 +4,18 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::Duration,
 };
 
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use rolecall::{
-    conversation::{Assignment, ConversationEnd, ConversationHead, ConversationRecord, Observer, hold},
+    conversation::{Assignment, ConversationRecord, hold},
     domain::Task,
-    ids::{ConversationId, MessageId, RunId},
+    ids::{MessageId, RunId},
     llm::{ChatModel, Parameters},
     messages::{Message, Origin},
-    runtime::TurnRecord,
-    telemetry::{ConversationTrace, Endpoint, TraceOptions, TraceSummary, Traces, push},
+    telemetry::{Endpoint, OpenTraces, TraceOptions, TraceSummary, Traces, push},
     topology::Plan,
 };
 use tokio_util::sync::CancellationToken;
@@ -32,28 +31,6 @@ pub struct Run {
     pub id: RunId,
     pub folder: tempfile::TempDir,
     traces: Arc<Traces>,
-}
-
-struct Tracing {
-    traces: Arc<Traces>,
-    open: Mutex<BTreeMap<ConversationId, ConversationTrace>>,
-}
-
-impl Observer for Tracing {
-    fn started(&self, head: &ConversationHead) {
-        let mut trace = self.traces.conversation(Arc::new(head.clone()));
-        trace.started();
-        self.open.lock().unwrap().insert(head.id, trace);
-    }
-
-    fn retired(&self, head: &ConversationHead, turn: &TurnRecord) {
-        self.open.lock().unwrap().get_mut(&head.id).unwrap().turn(turn);
-    }
-
-    fn ended(&self, head: &ConversationHead, end: &ConversationEnd) {
-        let trace = self.open.lock().unwrap().remove(&head.id);
-        trace.unwrap().end(end);
-    }
 }
 
 impl Run {
@@ -81,7 +58,7 @@ impl Run {
                 Parameters { temperature: Some(0.7.into()), max_output_tokens: Some(512), ..Parameters::default() };
         }
         let mut company = company(plan, model, MadeUpSandbox::by_text(), None);
-        let tracing = Tracing { traces: self.traces.clone(), open: Mutex::default() };
+        let tracing = OpenTraces::new(self.traces.clone());
         Arc::get_mut(&mut company).unwrap().observer = Arc::new(tracing);
         let run = self.id;
         on_stage(async move {
