@@ -24,20 +24,6 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// All there are.
-    pub const ALL: [Self; 10] = [
-        Self::Ended,
-        Self::SomeFailed,
-        Self::Usage,
-        Self::Refused,
-        Self::Machine,
-        Self::Bug,
-        Self::Store,
-        Self::Parked,
-        Self::Interrupted,
-        Self::Terminated,
-    ];
-
     /// The process's exit code.
     pub fn code(self) -> u8 {
         match self {

@@ -1,10 +1,7 @@
 //! What ends a run from outside: Ctrl-C, SIGTERM, SIGUSR1, a time that is up, a store that fails.
 
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU8, Ordering},
-    },
+    sync::{Arc, OnceLock},
     time::Duration,
 };
 
@@ -17,7 +14,7 @@ use super::{exit::Exit, terminal};
 #[derive(Clone)]
 pub struct Stop {
     token: CancellationToken,
-    why: Arc<AtomicU8>,
+    why: Arc<OnceLock<Exit>>,
 }
 
 impl Stop {
@@ -50,7 +47,7 @@ impl Stop {
 
     /// Stops for a reason, which is the run's exit code. The first reason counts.
     pub fn because(&self, exit: Exit) {
-        let _ = self.why.compare_exchange(0, exit.code(), Ordering::Relaxed, Ordering::Relaxed);
+        self.why.get_or_init(|| exit);
         self.token.cancel();
     }
 
@@ -70,7 +67,6 @@ impl Stop {
 
     /// Why it stops, if it does.
     pub fn reason(&self) -> Option<Exit> {
-        let code = self.why.load(Ordering::Relaxed);
-        Exit::ALL.into_iter().find(|exit| *exit != Exit::Ended && exit.code() == code)
+        self.why.get().copied()
     }
 }
