@@ -11,6 +11,8 @@
     reason = "a benchmark"
 )]
 
+#[path = "common/median.rs"]
+mod median;
 #[path = "../tests/it/stage.rs"]
 mod stage;
 #[path = "../tests/it/support.rs"]
@@ -18,16 +20,12 @@ mod support;
 
 use std::time::Instant;
 
+use median::median;
 use stage::{MadeUpSandbox, company, hold_all, on_stage, talkative};
 use support::{seidr, task};
 
 const ROUNDS: usize = 7;
 const CONVERSATIONS: u32 = 256;
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
 
 fn main() {
     on_stage(async {
@@ -44,7 +42,7 @@ fn main() {
         }
         let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
         println!("load {}", load.trim());
-        println!("one conversation at a time: {:.1} us a turn", median(one));
-        println!("64 conversations at once:   {:.1} us a turn", median(many));
+        println!("one conversation at a time: {:.1} us a turn", median(&one));
+        println!("64 conversations at once:   {:.1} us a turn", median(&many));
     });
 }

@@ -4,6 +4,9 @@
 //! The interpreter is the same in every row: the one that the sandbox finds, by its true path, never a shim.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, missing_docs, reason = "a benchmark")]
 
+#[path = "common/median.rs"]
+mod median;
+
 use std::{
     path::PathBuf,
     process::{Command, Stdio},
@@ -11,6 +14,7 @@ use std::{
     time::Instant,
 };
 
+use median::median;
 use rolecall::{
     benchmarks::assertions,
     domain::{IoCase, Language, Limits, OutputRule, Program, TestSuite},
@@ -71,12 +75,6 @@ fn bubblewrap(python: &str) -> Command {
     command.args(["--unshare-all", "--die-with-parent", "--ro-bind", "/", "/", "--dev", "/dev", "--tmpfs", "/tmp"]);
     command.args([python, "-c", "pass"]);
     command
-}
-
-fn median(values: &[f64]) -> f64 {
-    let mut values = values.to_vec();
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }
 
 #[tokio::main]

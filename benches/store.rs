@@ -11,6 +11,7 @@
     reason = "a benchmark"
 )]
 
+mod common;
 #[path = "../tests/it/stage.rs"]
 mod stage;
 #[path = "../tests/it/support.rs"]
@@ -21,33 +22,18 @@ use std::{
     time::{Duration, Instant},
 };
 
+use common::{cast, median};
 use rolecall::{
     conversation::{CacheMode, Company, Journal, MemoryJournal, StoreJournal},
     ids::RunId,
-    llm::{ChatModel, scripted::Scripted},
     store::{RunRow, RunState, Store},
 };
-use stage::{MadeUpSandbox, company, hold_all, on_stage};
-use support::{mix, seidr, task};
+use stage::{hold_all, on_stage};
+use support::task;
 use tokio_util::sync::CancellationToken;
 
 const ROUNDS: usize = 5;
 const AT_ONCE: usize = 64;
-
-fn median(values: &[f64]) -> f64 {
-    let mut values = values.to_vec();
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
-/// A talkative model that takes its time.
-fn model(delay: Duration) -> Arc<dyn ChatModel> {
-    Arc::new(Scripted::with(move |request, _| {
-        let text = |choice| format!("```python\ndef f(x):\n    return {}\n```\n", mix(request.seed, u64::from(choice)));
-        let texts: Vec<String> = (0..request.choices).map(text).collect();
-        rolecall::llm::scripted::Line::say_all(texts).usage(10, 5).delay(delay)
-    }))
-}
 
 async fn store_in(folder: &std::path::Path) -> Arc<Store> {
     let store = Arc::new(Store::open(folder).unwrap());
@@ -57,11 +43,8 @@ async fn store_in(folder: &std::path::Path) -> Arc<Store> {
     store
 }
 
-fn cast(delay: Duration, programs: u32, journal: Arc<dyn Journal>) -> Arc<Company> {
-    let company = company(seidr(4, 4, programs), model(delay), MadeUpSandbox::by_text(), None);
-    let mut company = Arc::into_inner(company).unwrap();
-    company.journal = journal;
-    Arc::new(company)
+fn keeping(delay: Duration, journal: Arc<dyn Journal>) -> Arc<Company> {
+    Arc::new(Company { journal, ..cast(delay) })
 }
 
 async fn seconds(company: &Arc<Company>, conversations: u32) -> (f64, usize) {
@@ -78,11 +61,11 @@ fn main() {
             let (mut memory, mut stored) = (Vec::new(), Vec::new());
             for _ in 0..ROUNDS {
                 let delay = Duration::from_millis(millis);
-                memory.push(seconds(&cast(delay, 60, Arc::new(MemoryJournal::default())), 128).await.0);
+                memory.push(seconds(&keeping(delay, Arc::new(MemoryJournal::default())), 128).await.0);
                 let folder = tempfile::tempdir().unwrap();
                 let store = store_in(folder.path()).await;
                 let journal = StoreJournal::new(store, CacheMode::Write, CancellationToken::new());
-                stored.push(seconds(&cast(delay, 60, Arc::new(journal)), 128).await.0);
+                stored.push(seconds(&keeping(delay, Arc::new(journal)), 128).await.0);
             }
             let (memory, stored) = (median(&memory), median(&stored));
             let ratio = stored / memory;
@@ -92,7 +75,7 @@ fn main() {
             let folder = tempfile::tempdir().unwrap();
             let store = store_in(folder.path()).await;
             let journal = StoreJournal::new(store, CacheMode::Write, CancellationToken::new());
-            let (secs, turns) = seconds(&cast(Duration::ZERO, 60, Arc::new(journal)), conversations).await;
+            let (secs, turns) = seconds(&keeping(Duration::ZERO, Arc::new(journal)), conversations).await;
             let bytes: u64 =
                 std::fs::read_dir(folder.path()).unwrap().map(|it| it.unwrap().metadata().unwrap().len()).sum();
             let (each, size) = (secs * 1e6 / turns as f64, bytes as f64 / turns as f64);

@@ -12,6 +12,7 @@
     reason = "a benchmark"
 )]
 
+mod common;
 #[path = "../tests/it/stage.rs"]
 mod stage;
 #[path = "../tests/it/support.rs"]
@@ -25,24 +26,17 @@ use std::{
     time::{Duration, Instant},
 };
 
+use common::{cast, median};
 use rolecall::{
-    conversation::Company,
     ids::RunId,
-    llm::{ChatModel, scripted::Scripted},
     telemetry::{Endpoint, OpenTraces, TraceOptions, Traces},
 };
-use stage::{MadeUpSandbox, company, hold_all, on_stage};
-use support::{mix, seidr, task};
+use stage::{hold_all, on_stage};
+use support::task;
 
 const ROUNDS: usize = 7;
 const AT_ONCE: usize = 64;
 const CONVERSATIONS: u32 = 192;
-
-fn median(values: &[f64]) -> f64 {
-    let mut values = values.to_vec();
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
 
 /// A collector that reads requests, and takes them.
 fn sink() -> String {
@@ -79,23 +73,6 @@ fn take(stream: TcpStream) {
     }
 }
 
-fn model(delay: Duration) -> Arc<dyn ChatModel> {
-    Arc::new(Scripted::with(move |request, _| {
-        let text = |choice| format!("```python\ndef f(x):\n    return {}\n```\n", mix(request.seed, u64::from(choice)));
-        let texts: Vec<String> = (0..request.choices).map(text).collect();
-        rolecall::llm::scripted::Line::say_all(texts).usage(10, 5).delay(delay)
-    }))
-}
-
-fn cast(delay: Duration, observer: Option<Arc<OpenTraces>>) -> Arc<Company> {
-    let company = company(seidr(4, 4, 60), model(delay), MadeUpSandbox::by_text(), None);
-    let mut company = Arc::into_inner(company).unwrap();
-    if let Some(observer) = observer {
-        company.observer = observer;
-    }
-    Arc::new(company)
-}
-
 /// CPU time of this process, in seconds.
 fn cpu() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
@@ -111,7 +88,11 @@ async fn play(delay: Duration, url: Option<&str>) -> (f64, f64, u64) {
         Arc::new(Traces::open(RunId::new(), options))
     });
     let observer = traces.clone().map(|traces| Arc::new(OpenTraces::new(traces)));
-    let company = cast(delay, observer);
+    let mut company = cast(delay);
+    if let Some(observer) = observer {
+        company.observer = observer;
+    }
+    let company = Arc::new(company);
     let (cpu_before, begin) = (cpu(), Instant::now());
     hold_all(&company, &task(5, None), CONVERSATIONS, AT_ONCE).await;
     let wall = begin.elapsed().as_secs_f64();

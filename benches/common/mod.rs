@@ -1,0 +1,31 @@
+//! What benches of conversations have in common.
+
+mod median;
+
+use std::{sync::Arc, time::Duration};
+
+use rolecall::{
+    conversation::Company,
+    llm::{
+        ChatModel,
+        scripted::{Line, Scripted},
+    },
+};
+
+pub use median::median;
+
+use crate::{
+    stage::{MadeUpSandbox, company},
+    support::{mix, seidr},
+};
+
+/// The SEIDR cast with 60 programs a conversation, on a talkative model that takes this long for each call and a sandbox that runs
+/// nothing.
+pub fn cast(delay: Duration) -> Company {
+    let model: Arc<dyn ChatModel> = Arc::new(Scripted::with(move |request, _| {
+        let text = |choice| format!("```python\ndef f(x):\n    return {}\n```\n", mix(request.seed, u64::from(choice)));
+        let texts: Vec<String> = (0..request.choices).map(text).collect();
+        Line::say_all(texts).usage(10, 5).delay(delay)
+    }));
+    Arc::into_inner(company(seidr(4, 4, 60), model, MadeUpSandbox::by_text(), None)).unwrap()
+}
