@@ -39,6 +39,10 @@ impl Pool {
         Self { whose: whose.to_owned(), limits, spent, reserved, closed: None, began_ns: None }
     }
 
+    pub(super) fn is_limited(&self) -> bool {
+        self.limits != SharedLimits::default()
+    }
+
     pub(super) fn closed(&self) -> Option<&Shortage> {
         self.closed.as_ref()
     }

@@ -147,6 +147,12 @@ impl Purse {
         Ok(deadline)
     }
 
+    /// Whether any of its levels has a limit.
+    pub fn is_limited(&self) -> bool {
+        let pools = self.tree.pools();
+        self.path.iter().any(|index| pools[*index].is_limited())
+    }
+
     /// What was spent at the innermost level, settled calls only.
     pub fn spent(&self) -> Charge {
         let pools = self.tree.pools();

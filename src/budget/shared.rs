@@ -55,6 +55,11 @@ impl ArmBudget {
         tasks.entry(task.to_owned()).or_insert_with(new).clone()
     }
 
+    /// Whether conversations share anything that has a limit.
+    pub fn is_limited(&self) -> bool {
+        self.purse.is_limited() || self.of_task != SharedLimits::default()
+    }
+
     /// Whether a conversation may begin now. One that may not is noted.
     pub fn admits(&self, task: &str, sample: u32, now_ns: u64) -> bool {
         let refused: Result<Option<Deadline>, Shortage> = self.of_task(task).begin(now_ns);

@@ -89,8 +89,9 @@ pub async fn run_all(
     let longest = Rc::new(Cell::new(Duration::ZERO));
     let mut open = Vec::new();
     let mut assignments: Vec<Assignment> = selection.assignments().collect();
-    // What was spent before counts before anything is spent now, and those who spent it are not turned away.
-    for assignment in &mut assignments {
+    // What was spent before counts before anything is spent now, and those who spent it are not turned away. Without a limit
+    // nobody need ask what it was before its own conversation is opened.
+    for assignment in assignments.iter_mut().filter(|_| company.budgets.is_limited()) {
         if let Some(spent) = company.journal.spent(assignment.id()).map_err(HoldError::Journal)? {
             company.budgets.of_task(&assignment.problem.task.id.0).book(spent);
             assignment.is_booked = true;

@@ -182,6 +182,32 @@ fn a24_a_budget_of_tokens_counts_what_was_spent_before_a_kill_and_what_is_in_dou
     );
 }
 
+/// What two conversations spent counts before the one that was open, which is the first of the run, spends anything more.
+#[test]
+fn a24_a_budget_of_the_run_counts_what_was_spent_before_a_kill() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let server = {
+        let calls = calls.clone();
+        ModelServer::saying(Duration::ZERO, move |_| {
+            // The first call is not answered in the first life.
+            if calls.fetch_add(1, SeqCst) == 0 {
+                thread::sleep(Duration::from_secs(3));
+            }
+            reply(vec![choice(0, "```python\nprint(1)\n```\n", "stop")])
+        })
+    };
+    let scene = Scene::new(&server);
+    // Three calls each: the server gives one choice a call.
+    let three = ["--samples", "3", "--budget", "programs=3", "--run-budget", "model_calls=7", "--concurrency", "3"];
+    let mut process = scene.start(&[&TEN[..7], &three].concat());
+    wait_until(|| ended(&scene) == 2);
+    process.kill().unwrap();
+    process.wait().unwrap();
+    let output = scene.run(&["resume", "--last", "--json", "--concurrency", "1"]);
+    assert_eq!(output.status.code(), Some(0), "{}", words(&output));
+    assert_eq!((conversations(&output).len(), number(&output, "model_calls")), (3, 7), "{}", words(&output));
+}
+
 #[test]
 fn the_same_command_again_goes_on_and_new_begins_another() {
     let server = ModelServer::start(Duration::from_millis(60));
