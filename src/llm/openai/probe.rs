@@ -68,8 +68,10 @@ pub struct Probe {
     pub usage: Usage,
 }
 
-/// A request's fields for one thing that a server may do.
-const WISHES: &[(&str, fn(&mut Map<String, Value>))] = &[
+/// One thing that a server may do, and what a request says that asks for it.
+type Wish = (&'static str, fn(&mut Map<String, Value>));
+
+const WISHES: &[Wish] = &[
     ("n", |body| set(body, "n", json!(2))),
     ("seed", |body| set(body, "seed", json!(7))),
     ("logprobs", |body| set(body, "logprobs", json!(true))),
@@ -156,7 +158,7 @@ impl Probe {
         (millis > 0).then(|| tokens as f64 * 1e3 / millis as f64)
     }
 
-    fn conclude(&mut self, answer: &Answer, wished: &[(&'static str, fn(&mut Map<String, Value>))]) {
+    fn conclude(&mut self, answer: &Answer, wished: &[Wish]) {
         let is_json = |text: &String| lenient_json(text.trim().as_bytes()).is_some_and(|value| value.is_object());
         for (wish, _) in wished {
             let does = match *wish {
@@ -251,11 +253,7 @@ impl Asker<'_> {
         self.settings.api_key.mask(&cause.to_string())
     }
 
-    async fn ask(
-        &self,
-        probe: &mut Probe,
-        wishes: &[(&'static str, fn(&mut Map<String, Value>))],
-    ) -> Result<Answer, Failure> {
+    async fn ask(&self, probe: &mut Probe, wishes: &[Wish]) -> Result<Answer, Failure> {
         let mut body = self.settings.extra.clone();
         set(&mut body, "model", json!(probe.model));
         set(&mut body, "messages", json!([{ "role": "user", "content": PROMPT }]));
