@@ -31,6 +31,9 @@ pub enum Verb {
     /// Check, draw and compare arrangements.
     #[command(subcommand)]
     Topology(TopologyVerb),
+    /// List the models that can be named, and find out what the server of one can do.
+    #[command(subcommand)]
+    Models(ModelsVerb),
     /// List the roles: what they accept, emit and ask for, and their settings.
     Roles {
         /// JSON on stdout: one object a line, and nothing else.
@@ -176,6 +179,26 @@ pub struct ResumeArgs {
     /// One JSON object a line on stdout, and nothing else.
     #[arg(long)]
     pub json: bool,
+}
+
+/// What to do with models.
+#[derive(Debug, Subcommand)]
+pub enum ModelsVerb {
+    /// The models that can be named.
+    List {
+        /// JSON on stdout: one object a line, and nothing else.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Ask a server what it can do: one call that asks for everything, and up to six more where the server refuses that. Exit
+    /// code 0 if it answers, 1 if not, 4 if it refuses the key or the model.
+    Check {
+        /// The model, as `--model` names it: openai, openai:ID, a shipped name or a file.
+        name: String,
+        /// JSON on stdout: one object, and nothing else.
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 /// What to do with the runs of a store.

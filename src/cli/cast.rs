@@ -20,6 +20,9 @@ use crate::{
     topology::Plan,
 };
 
+/// The name of the built-in model.
+pub const TEMPLATES: &str = "templates";
+
 /// A model of each actor that asks one.
 pub type Models = BTreeMap<ActorName, Arc<dyn ChatModel>>;
 
@@ -105,14 +108,22 @@ pub async fn models(plan: &Plan, wait_secs: f64) -> Result<(Models, Vec<String>)
     Ok((seated, warnings))
 }
 
+/// How to reach the server of a model of this name.
+///
+/// # Errors
+/// A model file that is not there or has mistakes.
+pub fn settings(name: &str) -> Result<OpenAiSettings, Failure> {
+    match name.split_once(':').map_or((name, None), |(kind, id)| (kind, Some(id))) {
+        ("openai", id) => Ok(OpenAiSettings::from_environment(id.filter(|id| !id.is_empty()), machine::variable)),
+        _ => load_model(name, None, machine::variable).map_err(Failure::usage),
+    }
+}
+
 async fn connect(name: &str, wait_secs: f64) -> Result<(Arc<dyn ChatModel>, Vec<String>), Failure> {
-    if name == "templates" {
+    if name == TEMPLATES {
         return Ok((Arc::new(Templates::new()), Vec::new()));
     }
-    let settings = match name.split_once(':').map_or((name, None), |(kind, id)| (kind, Some(id))) {
-        ("openai", id) => OpenAiSettings::from_environment(id.filter(|id| !id.is_empty()), machine::variable),
-        _ => load_model(name, None, machine::variable).map_err(Failure::usage)?,
-    };
+    let settings = settings(name)?;
     let (model, warnings) = OpenAi::connect(OpenAiSettings { wait_secs, ..settings }).await.map_err(|error| {
         let exit = if matches!(error, ModelError::Refused { .. }) { Exit::Refused } else { Exit::Usage };
         Failure { exit, message: format!("model {name}: {error}") }

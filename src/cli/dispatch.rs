@@ -4,7 +4,7 @@ use super::{
     args::{Cli, TopologyVerb, Verb},
     doctor,
     exit::{Exit, Failure},
-    export, judge, machine, resume, roles, run, runs, terminal, topology, trace,
+    export, judge, machine, models, resume, roles, run, runs, terminal, topology, trace,
 };
 use crate::topology::Overrides;
 
@@ -56,6 +56,7 @@ fn carry_out(cli: Cli) -> Result<u8, Failure> {
         }
         Verb::Topology(TopologyVerb::Show { file, mermaid, json }) => topology::show(&file, mermaid, json).say(),
         Verb::Topology(TopologyVerb::Diff { a, b, json }) => topology::diff(&a, &b, json).say(),
+        Verb::Models(verb) => on_actors(models::models(verb))?.code(),
         Verb::Roles { json } => roles::list(json).say(),
         Verb::Doctor { prepare, json } => on_actors(doctor::doctor(prepare, json))?.code(),
         Verb::Trace(verb) => trace::trace(verb)?.code(),

@@ -13,6 +13,7 @@ mod interventions;
 mod judge;
 mod keeping;
 mod machine;
+mod models;
 mod printed;
 mod problems;
 mod progress;

@@ -6,7 +6,7 @@ use std::{
 use super::{progress::Progress, terminal};
 use crate::{
     conversation::{ConversationEnd, ConversationHead, Observer},
-    runtime::TurnRecord,
+    runtime::{CallRecord, TurnRecord},
     telemetry::{Metrics, OpenTraces, Traces},
 };
 
@@ -15,14 +15,45 @@ pub struct Watching {
     traces: OpenTraces,
     progress: Arc<Progress>,
     metrics: Option<Arc<Metrics>>,
-    /// Models that were told to go over their limits.
-    told: Mutex<BTreeSet<String>>,
+    /// What was told of which model.
+    told: Mutex<BTreeSet<(&'static str, String)>>,
 }
 
 impl Watching {
     /// Nothing is watched yet.
     pub fn new(traces: Arc<Traces>, progress: Arc<Progress>, metrics: Option<Arc<Metrics>>) -> Self {
         Self { traces: OpenTraces::new(traces), progress, metrics, told: Mutex::default() }
+    }
+
+    /// Tells what a call shows of its model that one should know, each thing once a model.
+    fn warn(&self, head: &ConversationHead, turn: &TurnRecord, call: &CallRecord) {
+        let place = || format!("{}, turn {} of {}", turn.actor, turn.seq, head.task);
+        let beyond = call.overshoot().map(|beyond| {
+            let place = place();
+            (
+                "limit",
+                format!(
+                    "does not keep to `max_output_tokens`: {place} took {beyond} tokens more, which are booked in full"
+                ),
+            )
+        });
+        let cut = call.cut_prompt().map(|(bytes, seen)| {
+            let place = place();
+            ("prompt", format!("saw far fewer tokens than were sent, {seen} of a prompt of {bytes} bytes: {place}. Some servers cut prompts that are too long without a word"))
+        });
+        let same = call.distinct_choices().filter(|distinct| *distinct == 1).map(|_| {
+            let (place, choices) = (place(), call.choices.len());
+            ("choices", format!("gave {choices} choices that are all the same: {place}. It may ignore `n`, the temperature or the seed"))
+        });
+        for (what, words) in [beyond, cut, same].into_iter().flatten() {
+            let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+            if told.insert((what, call.model.clone())) {
+                terminal::talk(&format!(
+                    "warning: {} {words} (told once a model; the traces have every case)",
+                    call.model
+                ));
+            }
+        }
     }
 }
 
@@ -37,14 +68,7 @@ impl Observer for Watching {
             metrics.turn(head, turn);
         }
         for call in turn.attempts.iter().flat_map(|attempt| &attempt.log.calls) {
-            let Some(beyond) = call.overshoot() else { continue };
-            if self.told.lock().unwrap_or_else(PoisonError::into_inner).insert(call.model.clone()) {
-                terminal::talk(&format!(
-                    "warning: {} does not keep to `max_output_tokens`: {}, turn {} of {} took {beyond} tokens more, which are \
-                     booked in full (told once a model; the traces have every case)",
-                    call.model, turn.actor, turn.seq, head.task
-                ));
-            }
+            self.warn(head, turn, call);
         }
         if turn.role == "executor" {
             self.progress.executed();

@@ -14,6 +14,7 @@ mod record;
 mod role;
 mod role_actor;
 mod seat;
+mod suspicion;
 mod ticket;
 mod turn;
 mod under_way;

@@ -103,6 +103,10 @@ pub const SPAN_STATE: &str = "rolecall.span.state";
 pub const OUTCOME: &str = "rolecall.outcome";
 /// The outcome of a killed conversation whose trace was closed afterwards.
 pub const INTERRUPTED: &str = "interrupted";
+/// Bytes of a prompt of which the server saw far fewer tokens than they make.
+pub const CUT_PROMPT: &str = "rolecall.prompt.cut_bytes";
+/// How many different texts the choices of a call have.
+pub const DISTINCT_CHOICES: &str = "rolecall.choices.distinct";
 /// Where an answer was found that was not asked for just now: `resumed`, `cache` or `replay`.
 pub const ANSWERED_FROM: &str = "rolecall.answered_from";
 /// The most tokens that a call in doubt can have cost.

@@ -69,6 +69,8 @@ pub fn project(
         .set(name::CURRENCY, call.spend().currency.map(|currency| currency.to_string()))
         .set(name::REPORTED_COST, call.usage.reported_cost.map(Money::units))
         .set(name::USAGE_CACHED, call.usage.cached_input_tokens)
+        .set(name::CUT_PROMPT, call.cut_prompt().map(|(bytes, _)| bytes))
+        .set(name::DISTINCT_CHOICES, call.distinct_choices())
         .set(name::OVERSHOOT, call.overshoot());
     if call.attempts_in_doubt() > 0 {
         draft.set(name::ATTEMPTS_IN_DOUBT, call.attempts_in_doubt());

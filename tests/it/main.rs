@@ -8,6 +8,7 @@ mod briefing;
 mod budgets;
 mod cases_agents;
 mod cases_models;
+mod cases_warnings;
 mod checkers;
 mod cli;
 mod cli_hostile;

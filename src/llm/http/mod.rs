@@ -19,6 +19,7 @@ mod window;
 
 pub(super) use body::Silence;
 pub(super) use endpoints::{Endpoint, Endpoints};
+pub(super) use events::EventReader;
 pub(super) use events::{Assembly, Event};
 pub(super) use failure::{Class, Failure};
 pub(super) use json::lenient_json;

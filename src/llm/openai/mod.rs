@@ -6,6 +6,7 @@
 mod assembly;
 mod client;
 mod dialect;
+mod probe;
 mod prompt_text;
 mod reply;
 mod request;
@@ -13,6 +14,7 @@ mod settings;
 
 pub use super::http::ApiKey;
 pub use client::OpenAi;
+pub use probe::{Does, Probe, probe};
 pub use prompt_text::PromptTemplate;
 pub use request::set_by;
 pub use settings::{Api, OpenAiSettings, SystemRole, check_base_url};

@@ -6,6 +6,7 @@ mod faults;
 mod matrix;
 mod model_files;
 mod pacing;
+mod probing;
 mod replicas;
 mod replies;
 pub(crate) mod server;

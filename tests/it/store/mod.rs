@@ -4,10 +4,10 @@ mod crashes;
 mod database;
 mod exporting;
 mod kills;
-mod model_server;
+pub mod model_server;
 mod replaying;
 mod resuming;
-mod scene;
+pub mod scene;
 
 use rolecall::{
     conversation::ConversationRecord,
