@@ -8,7 +8,7 @@ use crate::{
     ids::MessageId,
     llm::{Choice, ModelError, Purpose, Subject},
     messages::{Candidate, Diagnosis, ExecutionReport, Judged, Message, Origin, TaskMessage},
-    prompts::{ExecutionFeedback, extract_program},
+    prompts::{ExecutionFeedback, extract_program, extract_program_of_cut},
     runtime::{Ask, Fault, Metered, NoteValue, SettingsError, Turn},
 };
 
@@ -108,24 +108,33 @@ struct Work<'a> {
     feedback: &'a ExecutionFeedback,
 }
 
-/// A program that a reply held, or that it held none, with what the model noted.
-type Written = (Option<Arc<Program>>, Option<String>);
+/// What a reply held.
+#[derive(Default)]
+struct Written {
+    /// Its program, if it held one.
+    program: Option<Arc<Program>>,
+    /// What the model noted.
+    note: Option<String>,
+    /// Whether asking again under the same limits is of no use.
+    is_final: bool,
+}
 
-/// Asks until `wanted` replies are there; a reply without a program is asked for once more.
+/// Asks until `wanted` replies are there; a reply without a program is asked for once more, but for one whose tokens ran out
+/// while the model was thinking.
 async fn write(work: &Work<'_>, wanted: usize, turn: &Turn) -> Result<Vec<Written>, Fault> {
     note_examples(work, turn)?;
     let all: Vec<u32> = (0..u32::try_from(wanted).unwrap_or(u32::MAX)).collect();
     let mut written = gather_replies(work, &all, turn, Vec::new()).await?;
-    let without: Vec<u32> =
-        (0..).zip(&written).filter(|(_, (program, _))| program.is_none()).map(|(number, _)| number).collect();
+    let is_done = |written: &Written| written.program.is_some() || written.is_final;
+    let without: Vec<u32> = (0..).zip(&written).filter(|(_, one)| !is_done(one)).map(|(number, _)| number).collect();
     if !without.is_empty() {
-        written.retain(|(program, _)| program.is_some());
+        written.retain(is_done);
         written = gather_replies(work, &without, turn, written).await?;
         // What neither request gave stays a reply without a program, and is spent.
         let missing = wanted.saturating_sub(written.len()).min(without.len());
-        written.extend(std::iter::repeat_n((None, None), missing));
-        written.sort_by_key(|(program, _)| program.is_none());
+        written.extend(std::iter::repeat_with(Written::default).take(missing));
     }
+    written.sort_by_key(|one| one.program.is_none());
     written.truncate(wanted);
     Ok(written)
 }
@@ -167,8 +176,12 @@ async fn gather_replies(
 
 fn program_of(choice: Choice, turn: &Turn) -> Written {
     let task = turn.task();
-    let text = extract_program(&choice.text, task);
-    (text.map(|text| Arc::new(Program::new(task.language, text))), choice.note)
+    let text = match choice.was_cut() {
+        true => extract_program_of_cut(&choice.text, task),
+        false => extract_program(&choice.text, task),
+    };
+    let is_final = choice.ran_out_thinking();
+    Written { program: text.map(|text| Arc::new(Program::new(task.language, text))), note: choice.note, is_final }
 }
 
 /// The candidates of a turn, by parent and in the order in which they were written.
@@ -176,7 +189,7 @@ fn candidates(all: Vec<(Option<MessageId>, Vec<Written>)>, purpose: Purpose, tur
     let origin = if purpose == Purpose::Draft { Origin::Draft } else { Origin::Repair };
     let flat = all.into_iter().flat_map(|(parent, written)| written.into_iter().map(move |one| (parent, one)));
     flat.enumerate()
-        .map(|(index, (parent, (program, note)))| {
+        .map(|(index, (parent, Written { program, note, .. }))| {
             let (id, author) = (turn.message_id(index), turn.seat().actor.clone());
             Message::Candidate(Arc::new(Candidate { id, program, origin, parent, author, note }))
         })

@@ -11,7 +11,7 @@ use crate::{
     conversation::{CacheMode, Journal, MemoryJournal, StoreJournal},
     domain::Problem,
     ids::{ActorName, RunId, TaskId},
-    llm::replay::RecordedModel,
+    llm::{openai::ServerFacts, replay::RecordedModel},
     runtime::now_unix_nanos,
     store::{RunLock, RunRow, RunState, Store, StoreError},
     topology::Plan,
@@ -49,6 +49,16 @@ pub struct SeatedModel {
     pub name: String,
     /// What it is, for runs that ask this one again.
     pub model: RecordedModel,
+    /// What its servers said of themselves when the run began.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub servers: Vec<ServerFacts>,
+}
+
+impl SeatedModel {
+    /// Whether it is configured alike, whatever its servers say of themselves.
+    fn is_alike(&self, other: &Self) -> bool {
+        (&self.name, &self.model) == (&other.name, &other.model)
+    }
 }
 
 /// A limit that was measured, or why it was not.
@@ -195,16 +205,28 @@ impl Keeping {
     pub async fn models(&mut self, plan: &Plan, models: &Models) -> Result<(), Failure> {
         let Some(kept) = &mut self.kept else { return Ok(()) };
         let seated = plan.nodes.iter().filter_map(|node| Some((node, node.model.clone()?, models.get(&node.name)?)));
-        let models: BTreeMap<ActorName, SeatedModel> = seated
-            .map(|(node, name, model)| {
-                (node.name.clone(), SeatedModel { name, model: RecordedModel::of(model.as_ref()) })
-            })
-            .collect();
+        let mut facts: BTreeMap<String, Vec<ServerFacts>> = BTreeMap::new();
+        let mut models: BTreeMap<ActorName, SeatedModel> = BTreeMap::new();
+        let known = &kept.facts.models;
         // A run that was killed before it knew them has none.
-        if kept.resumed && !kept.facts.models.is_empty() && kept.facts.models != models {
-            let of = models.iter().find(|(actor, model)| kept.facts.models.get(*actor) != Some(*model));
-            let actor = of.map_or_else(String::new, |(actor, _)| format!(" of {actor}"));
-            return Err(changed_since(&kept.row.run, &format!("the model{actor}")));
+        let is_first = !kept.resumed || known.is_empty();
+        for (node, name, model) in seated {
+            let mut seated = SeatedModel { name, model: RecordedModel::of(model.as_ref()), servers: Vec::new() };
+            if is_first {
+                seated.servers = match facts.get(&seated.name) {
+                    Some(servers) => servers.clone(),
+                    None => facts.entry(seated.name.clone()).or_insert(model.servers().await).clone(),
+                };
+            } else if !known.get(&node.name).is_some_and(|known| known.is_alike(&seated)) {
+                return Err(changed_since(&kept.row.run, &format!("the model of {}", node.name)));
+            }
+            models.insert(node.name.clone(), seated);
+        }
+        if !is_first {
+            return match known.len() == models.len() {
+                true => Ok(()),
+                false => Err(changed_since(&kept.row.run, "the model of an actor")),
+            };
         }
         kept.facts.models = models;
         kept.write().await

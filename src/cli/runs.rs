@@ -1,16 +1,21 @@
 //! `rolecall runs`: the runs that the store keeps.
 
+use std::collections::BTreeMap;
+
 use comfy_table::{ContentArrangement, Table, presets::NOTHING};
 use serde::Serialize;
 
 use super::{
     args::RunsVerb,
     exit::{Exit, Failure},
-    keeping::RunFacts,
+    keeping::{RunFacts, SeatedModel},
     store::{find, open_kept},
     terminal,
 };
-use crate::store::{RunRow, RunState, Store};
+use crate::{
+    ids::ActorName,
+    store::{RunRow, RunState, Store},
+};
 
 /// `event = "run"`: one run of the store.
 #[derive(Clone, Debug, Serialize)]
@@ -27,6 +32,7 @@ struct KeptRun {
     code_version: String,
     folder: String,
     arguments: Vec<String>,
+    models: BTreeMap<ActorName, SeatedModel>,
 }
 
 impl KeptRun {
@@ -46,6 +52,7 @@ impl KeptRun {
             code_version: facts.code_version,
             folder: facts.folder.display().to_string(),
             arguments: facts.arguments,
+            models: facts.models,
         })
     }
 }
@@ -84,10 +91,17 @@ pub async fn runs(verb: RunsVerb) -> Result<Exit, Failure> {
             if json {
                 terminal::json(&run);
             } else {
-                let KeptRun { run, state, topology, seed, planned, begun, ended, folder, arguments, .. } = &run;
-                terminal::data(&format!("run {run}: {state}\n{topology}, seed {seed}"));
+                let KeptRun { run: id, state, topology, seed, planned, begun, ended, folder, arguments, .. } = &run;
+                terminal::data(&format!("run {id}: {state}\n{topology}, seed {seed}"));
                 terminal::data(&format!("{planned} conversations planned, {begun} begun, {ended} ended"));
                 terminal::data(&format!("in {folder}: {}", arguments.join(" ")));
+                for (actor, model) in &run.models {
+                    let versions: Vec<&str> =
+                        model.servers.iter().filter_map(|server| server.version.as_deref()).collect();
+                    let version =
+                        if versions.is_empty() { String::new() } else { format!(" ({})", versions.join(", ")) };
+                    terminal::data(&format!("{actor}: {}{version}", model.name));
+                }
             }
         }
         RunsVerb::Remove { runs, store } => {

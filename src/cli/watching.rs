@@ -45,7 +45,11 @@ impl Watching {
             let (place, choices) = (place(), call.choices.len());
             ("choices", format!("gave {choices} choices that are all the same: {place}. It may ignore `n`, the temperature or the seed"))
         });
-        for (what, words) in [beyond, cut, same].into_iter().flatten() {
+        let thinking = Some(call.ran_out_thinking()).filter(|count| *count > 0).map(|_| {
+            let place = place();
+            ("thinking", format!("ran out of tokens while it was thinking, and gave no answer: {place}. A larger `max_output_tokens` is what helps; it is not asked again"))
+        });
+        for (what, words) in [beyond, cut, same, thinking].into_iter().flatten() {
             let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
             if told.insert((what, call.model.clone())) {
                 terminal::talk(&format!(

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Content, Item, Mistake};
-use crate::llm::{STOP_FORM, may_cut_a_word};
+use crate::llm::{SCHEMA_FORM, STOP_FORM, is_answer_schema, may_cut_a_word};
 
 /// The type of a key's value.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,6 +49,8 @@ pub enum Form {
         /// The word.
         word: &'static str,
     },
+    /// A JSON schema, as text, of an object with a string `answer`.
+    AnswerSchema,
     /// `true` or `false`.
     Flag,
     /// One of these words.
@@ -89,6 +91,7 @@ impl Form {
                 Some(items) => !items.is_empty() && items.iter().all(|item| Self::POSITIVE.accepts(item)),
                 None => number(0.0, f64::MAX),
             },
+            Self::AnswerSchema => value.as_str().is_some_and(is_answer_schema),
             Self::Flag => value.is_boolean(),
             Self::Choice(words) => value.as_str().is_some_and(|text| words.contains(&text)),
         }
@@ -110,6 +113,7 @@ impl Form {
             Self::Number { least, most } if most == f64::MAX => format!("a number from {least}"),
             Self::Number { least, most } => format!("a number from {least} to {most}"),
             Self::NumberOrNumbers => "a number from 0, or an array of them".to_owned(),
+            Self::AnswerSchema => SCHEMA_FORM.to_owned(),
             Self::Flag => "true or false".to_owned(),
             Self::NumberOr { word } => format!("a number from 0 or \"{word}\""),
             Self::Choice(words) => {

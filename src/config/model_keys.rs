@@ -74,6 +74,7 @@ pub const MODEL_KEYS: &[Key] = &[
     parameter("parameters.max_output_tokens", parameters::MAX_OUTPUT_TOKENS),
     parameter("parameters.stop", parameters::STOP),
     parameter("parameters.context_tokens", parameters::CONTEXT_TOKENS),
+    parameter("parameters.response_schema", parameters::RESPONSE_SCHEMA),
     parameter("parameters.logprobs", parameters::LOGPROBS),
     parameter("parameters.seed", parameters::SEED),
 ];

@@ -55,6 +55,9 @@ pub const CONTEXT_TOKENS: Key = key(
     TOKENS,
     "most tokens of a prompt and its reply together: a prompt is shortened to fit; not sent to the server",
 );
+/// The key `response_schema`.
+pub const RESPONSE_SCHEMA: Key =
+    key("response_schema", Form::AnswerSchema, "the JSON that replies are to be; the role reads its member `answer`");
 /// The key `logprobs`.
 pub const LOGPROBS: Key = key("logprobs", Form::Flag, "whether to ask how likely the reply's tokens were");
 /// The key `seed`.
@@ -77,6 +80,7 @@ pub const ALL: &[Key] = &[
     MAX_OUTPUT_TOKENS,
     STOP,
     CONTEXT_TOKENS,
+    RESPONSE_SCHEMA,
     LOGPROBS,
     SEED,
 ];

@@ -206,7 +206,8 @@ fn one_by_one(reply: &ChatReply) -> Vec<ChatReply> {
 /// Whether a choice is a whole answer, and not one that was cut short or taken back.
 fn is_whole(choice: &Choice) -> bool {
     !choice.text.trim().is_empty()
-        && !matches!(choice.finish_reason.as_str(), "length" | "content_filter" | "abort" | "error")
+        && !choice.was_cut()
+        && !matches!(choice.finish_reason.as_str(), "content_filter" | "abort" | "error")
 }
 
 fn packed(value: &impl Serialize) -> Result<Packed, JournalError> {

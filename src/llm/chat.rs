@@ -229,6 +229,19 @@ pub struct Choice {
     pub logprobs: Option<Logprobs>,
 }
 
+impl Choice {
+    /// Whether a limit of tokens ended it, whatever word the server has for that.
+    pub fn was_cut(&self) -> bool {
+        ["length", "max_tokens", "model_length"].iter().any(|word| self.finish_reason.eq_ignore_ascii_case(word))
+    }
+
+    /// Whether its tokens ran out while the model was still thinking: there is reasoning and no answer. Only a larger limit
+    /// mends that.
+    pub fn ran_out_thinking(&self) -> bool {
+        self.was_cut() && self.text.trim().is_empty() && self.reasoning.is_some()
+    }
+}
+
 /// The probabilities of a reply's tokens, summed up.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Logprobs {
@@ -262,6 +275,9 @@ pub struct Attempt {
     /// How long until the first piece of a streamed reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_token_ms: Option<u64>,
+    /// What came of a streamed reply before the request failed, at most 16,384 characters: for the record alone, no role reads it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial: Option<String>,
 }
 
 fn is_zero(number: &u64) -> bool {

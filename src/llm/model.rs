@@ -1,7 +1,7 @@
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
-use super::{ChatReply, ChatRequest, ModelError, Parameters, Purpose, Terms};
+use super::{ChatReply, ChatRequest, ModelError, Parameters, Purpose, Terms, openai::ServerFacts};
 
 /// What a model is, for records and traces. No secret is in here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,6 +42,11 @@ pub trait ChatModel: Send + Sync {
         true
     }
 
+    /// Whether a prompt is sent without a system role and without neighbours of one role ([`merged`](super::merged)).
+    fn merges_roles(&self) -> bool {
+        false
+    }
+
     /// What holds where a request leaves a parameter open, as far as the model's own settings say.
     fn defaults(&self) -> Option<&Parameters> {
         None
@@ -61,6 +66,11 @@ pub trait ChatModel: Send + Sync {
     fn identity(&self) -> String {
         let ModelInfo { provider, model, server_address, server_port, .. } = self.info();
         serde_json::json!([provider, model, server_address, server_port]).to_string()
+    }
+
+    /// What its servers say of themselves; nothing where there are none. Asks them.
+    fn servers(&self) -> BoxFuture<'_, Vec<ServerFacts>> {
+        Box::pin(async { Vec::new() })
     }
 
     /// What a call costs and how long it may take; unknown where the model does not say.

@@ -32,6 +32,9 @@ pub struct Parameters {
     pub stop: Vec<String>,
     /// Most tokens of a prompt and its reply together; a prompt is shortened to fit. Never sent to a server.
     pub context_tokens: Option<u32>,
+    /// JSON schema of the reply, as text ([`is_answer_schema`](super::is_answer_schema)); the role reads the member `answer`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub response_schema: Option<String>,
     /// Whether to ask for the probabilities of the reply's tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub logprobs: Option<bool>,
@@ -55,6 +58,7 @@ impl Parameters {
             max_output_tokens: self.max_output_tokens.or(defaults.max_output_tokens),
             stop: if self.stop.is_empty() { defaults.stop.clone() } else { self.stop.clone() },
             context_tokens: self.context_tokens.or(defaults.context_tokens),
+            response_schema: self.response_schema.clone().or_else(|| defaults.response_schema.clone()),
             logprobs: self.logprobs.or(defaults.logprobs),
             seed: self.seed.or(defaults.seed),
         }

@@ -25,6 +25,9 @@ pub struct RecordedModel {
     pub avoids_repeats: bool,
     /// [`ChatModel::reads_prompt`]
     pub reads_prompt: bool,
+    /// [`ChatModel::merges_roles`]
+    #[serde(default)]
+    pub merges_roles: bool,
     /// [`ChatModel::defaults`]
     pub defaults: Option<Parameters>,
     /// [`ChatModel::terms`]
@@ -42,6 +45,7 @@ impl RecordedModel {
             wants_profile: model.wants_profile(),
             avoids_repeats: model.avoids_repeats(),
             reads_prompt: model.reads_prompt(),
+            merges_roles: model.merges_roles(),
             defaults: model.defaults().cloned(),
             terms: model.terms(),
         }
@@ -130,6 +134,10 @@ impl ChatModel for Replay {
 
     fn reads_prompt(&self) -> bool {
         self.model.reads_prompt
+    }
+
+    fn merges_roles(&self) -> bool {
+        self.model.merges_roles
     }
 
     fn defaults(&self) -> Option<&Parameters> {

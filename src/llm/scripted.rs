@@ -214,6 +214,7 @@ impl ChatModel for Scripted {
                         server: None,
                         waited_ms: 0,
                         first_token_ms: None,
+                        partial: None,
                     }],
                 }),
                 Ending::Fail(error) => Err(error),

@@ -35,6 +35,16 @@ use crate::{
 /// No input panics. Work is bounded: a reply of more than 512 KiB (reasoning apart) holds no program, and past 2 MiB of
 /// attempts at one reply nothing more is found in it.
 pub fn extract_program(reply: &str, task: &Task) -> Option<String> {
+    extract(reply, task, false)
+}
+
+/// The program in a reply that a limit of tokens ended. A block that is never closed is then half a program, however well
+/// that half reads: what counts is a closed block, or a reply without a fence.
+pub fn extract_program_of_cut(reply: &str, task: &Task) -> Option<String> {
+    extract(reply, task, true)
+}
+
+fn extract(reply: &str, task: &Task, was_cut: bool) -> Option<String> {
     let (_, answer) = split_reasoning(reply.trim_start_matches('\u{feff}'));
     let answer = answer.replace("\r\n", "\n");
     let answer = without_info_line(answer.trim_start_matches('\n'), task.language);
@@ -50,7 +60,7 @@ pub fn extract_program(reply: &str, task: &Task) -> Option<String> {
     let mut last = |wanted: &dyn Fn(&Block) -> bool| {
         blocks
             .iter()
-            .rfind(|block| block.accepted && wanted(block))
+            .rfind(|block| block.accepted && (block.closed || !was_cut) && wanted(block))
             .and_then(|block| whole(&mut reader, task, &block.text))
     };
     if let Some(program) = last(&|block| block.tag != Tag::Other) {

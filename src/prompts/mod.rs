@@ -21,7 +21,7 @@ mod unfenced;
 pub use assembly::assemble;
 pub use data::{Attempt, AttemptResult, FaultyLine, PromptData, SolvedTask, TaskData};
 pub use error::PromptError;
-pub use extract::extract_program;
+pub use extract::{extract_program, extract_program_of_cut};
 pub use feedback::{ExecutionFeedback, Remembered, ReportForm, ShownTests};
 pub use fit::{Fitting, fit};
 pub use prompt::{Prompt, PromptHash};

@@ -6,7 +6,10 @@ use crate::{
     budget::{Charge, Reservation, Shortage},
     domain::{Money, Usage},
     ids::{CallPlace, traceparent},
-    llm::{ChatMessage, ChatModel, ChatReply, ChatRequest, Draw, ModelError, Parameters, Purpose, Subject},
+    llm::{
+        ChatMessage, ChatModel, ChatReply, ChatRequest, Draw, ModelError, Parameters, Purpose, Subject, answer_of,
+        merged,
+    },
     prompts::{ExecutionFeedback, Fitting, PromptData, fit},
 };
 
@@ -148,10 +151,15 @@ impl<'a> Metered<'a> {
                 outcome
             }
         };
-        outcome.map_err(|error| match error {
+        let mut reply = outcome.map_err(|error| match error {
             ModelError::Cancelled => Fault::Cancelled,
             other => Fault::Model(other),
-        })
+        })?;
+        if request.parameters.response_schema.is_some() {
+            // The record keeps the whole reply.
+            reply.choices.iter_mut().for_each(|choice| choice.text = answer_of(std::mem::take(&mut choice.text)));
+        }
+        Ok(reply)
     }
 
     /// Where this call's answer is kept, if it is.
@@ -179,6 +187,7 @@ impl<'a> Metered<'a> {
         match fit(prompt, data, limit).map_err(|error| Fault::Setup(error.to_string()))? {
             Fitting::Fits { messages, shortened } => {
                 let shortened = shortened.into_iter().map(str::to_owned).collect();
+                let messages = if self.model.merges_roles() { merged(&messages) } else { messages };
                 Ok(Rendered { messages, source: Source { prompt: Some(PromptUsed::of(prompt)), shortened } })
             }
             Fitting::TooLong { tokens } => {

@@ -19,6 +19,11 @@ impl CallRecord {
             .then_some((bytes, seen))
     }
 
+    /// How many of the choices have no answer, since their tokens ran out while the model was thinking.
+    pub fn ran_out_thinking(&self) -> usize {
+        self.choices.iter().filter(|choice| choice.ran_out_thinking()).count()
+    }
+
     /// How many different texts the choices have, where there are several and chance should tell them apart: not at temperature 0.
     pub fn distinct_choices(&self) -> Option<usize> {
         let is_greedy = self.parameters.temperature.as_ref().is_some_and(|temperature| temperature.of(0) == 0.0);

@@ -2,7 +2,8 @@ use std::{
     fs::{self, File},
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
+    thread,
+    time::{Duration, Instant},
 };
 
 use rusqlite::{Connection, TransactionBehavior};
@@ -17,6 +18,8 @@ const APPLICATION: i64 = 0x526f_6c65;
 const VERSION: i64 = 1;
 /// How long to wait while another process writes.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// Between two attempts at opening a file that is busy.
+const PAUSE: Duration = Duration::from_millis(10);
 /// Statements that stay prepared.
 const PREPARED: usize = 64;
 
@@ -40,7 +43,15 @@ impl Store {
     /// [`StoreError`]; the file is left as it was.
     pub fn open(folder: &Path) -> Result<Self, StoreError> {
         fs::create_dir_all(folder).map_err(|error| StoreError::of_io(folder, &error))?;
-        Self::open_on(folder, is_network(folder))
+        let (network, begun) = (is_network(folder), Instant::now());
+        loop {
+            // SQLite does not wait by itself where a wait could be a deadlock for all it knows: while another process changes the
+            // journal's mode, or closes the file as its last user.
+            match Self::open_on(folder, network) {
+                Err(StoreError::Busy(file)) if file != folder && begun.elapsed() < PATIENCE => thread::sleep(PAUSE),
+                result => return result,
+            }
+        }
     }
 
     fn open_on(folder: &Path, network: bool) -> Result<Self, StoreError> {

@@ -107,6 +107,12 @@ pub const INTERRUPTED: &str = "interrupted";
 pub const CUT_PROMPT: &str = "rolecall.prompt.cut_bytes";
 /// How many different texts the choices of a call have.
 pub const DISTINCT_CHOICES: &str = "rolecall.choices.distinct";
+/// How many choices of a call have no answer, since their tokens ran out while the model was thinking.
+pub const RAN_OUT_THINKING: &str = "rolecall.choices.ran_out_thinking";
+/// Characters of a streamed reply that broke off.
+pub const PARTIAL_CHARS: &str = "rolecall.partial.chars";
+/// Those characters: no role read them.
+pub const PARTIAL_TEXT: &str = "rolecall.partial.text";
 /// Where an answer was found that was not asked for just now: `resumed`, `cache` or `replay`.
 pub const ANSWERED_FROM: &str = "rolecall.answered_from";
 /// The most tokens that a call in doubt can have cost.

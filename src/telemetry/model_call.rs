@@ -71,6 +71,7 @@ pub fn project(
         .set(name::USAGE_CACHED, call.usage.cached_input_tokens)
         .set(name::CUT_PROMPT, call.cut_prompt().map(|(bytes, _)| bytes))
         .set(name::DISTINCT_CHOICES, call.distinct_choices())
+        .set(name::RAN_OUT_THINKING, Some(call.ran_out_thinking()).filter(|count| *count > 0))
         .set(name::OVERSHOOT, call.overshoot());
     if call.attempts_in_doubt() > 0 {
         draft.set(name::ATTEMPTS_IN_DOUBT, call.attempts_in_doubt());
@@ -88,7 +89,7 @@ pub fn project(
     }
     for request in &call.attempts {
         let at = call.started_ns.saturating_add(request.started_ms.saturating_mul(1_000_000));
-        draft.event(name::REQUEST_EVENT, at, request_attributes(request));
+        draft.event(name::REQUEST_EVENT, at, request_attributes(request, spoken.content));
     }
     if spoken.content {
         content::set(&mut draft.attributes, name::INPUT_MESSAGES, content::prompt(&call.messages));
@@ -134,8 +135,8 @@ pub fn project_in_doubt(
     draft.finish()
 }
 
-/// What one request on the wire came to.
-pub fn request_attributes(request: &Attempt) -> Attributes {
+/// What one request on the wire came to, with what came of a reply that broke off where `content` is wanted.
+pub fn request_attributes(request: &Attempt, content: bool) -> Attributes {
     Attributes::new()
         .with(name::HTTP_STATUS, request.status.map(u32::from))
         .with(name::ERROR_TYPE, request.error.as_deref())
@@ -143,4 +144,6 @@ pub fn request_attributes(request: &Attempt) -> Attributes {
         .with(name::ADAPTED, (!request.adapted.is_empty()).then(|| request.adapted.clone()))
         .with(name::SERVER, request.server.as_deref())
         .with(name::WAITED_MS, (request.waited_ms > 0).then_some(request.waited_ms))
+        .with(name::PARTIAL_CHARS, request.partial.as_ref().map(|text| text.chars().count()))
+        .with(name::PARTIAL_TEXT, request.partial.as_deref().filter(|_| content))
 }

@@ -42,7 +42,7 @@ pub fn project(
         .set(name::GENERATION, turn.generation);
     for request in &post.attempts {
         let at = post.started_ns.saturating_add(request.started_ms.saturating_mul(1_000_000));
-        draft.event(name::REQUEST_EVENT, at, request_attributes(request));
+        draft.event(name::REQUEST_EVENT, at, request_attributes(request, spoken.content));
     }
     if let Some((kind, message)) = &post.error {
         Ending::of_call(kind, message, spoken.content).write(&mut draft);

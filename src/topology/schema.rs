@@ -59,6 +59,7 @@ pub const TOP_KEYS: &[Key] = &[
     parameter("parameters.max_output_tokens", parameters::MAX_OUTPUT_TOKENS),
     with_default("parameters.stop", Form::Stops, || json!([]), STOP_REASON),
     parameter("parameters.context_tokens", parameters::CONTEXT_TOKENS),
+    parameter("parameters.response_schema", parameters::RESPONSE_SCHEMA),
     parameter("parameters.logprobs", parameters::LOGPROBS),
     parameter("parameters.seed", parameters::SEED),
     with_default("budget.programs", COUNT, unlimited, "programs written by roles and given to an executor"),
@@ -206,6 +207,7 @@ pub const ACTOR_KEYS: &[Key] = &[
     of_actor("parameters.max_output_tokens", parameters::MAX_OUTPUT_TOKENS),
     key("parameters.stop", Form::Stops, STOP_REASON),
     of_actor("parameters.context_tokens", parameters::CONTEXT_TOKENS),
+    of_actor("parameters.response_schema", parameters::RESPONSE_SCHEMA),
     of_actor("parameters.logprobs", parameters::LOGPROBS),
     of_actor("parameters.seed", parameters::SEED),
 ];

@@ -10,7 +10,7 @@ use rolecall::{
         ChatModel,
         openai::{OpenAi, OpenAiSettings},
     },
-    prompts::extract_program,
+    prompts::{extract_program, extract_program_of_cut},
     runtime::CallRecord,
     topology::{BudgetLimits, Plan},
 };
@@ -149,6 +149,19 @@ fn t28_a_stop_string_that_is_kept_dropped_or_missed_leaves_the_same_program() {
         programs
     });
     assert!(programs.iter().all(|program| program.trim_end() == "def f(x):\n    return 1"), "{programs:?}");
+}
+
+/// T28: a block that was never closed is half a program where the limit of tokens ended the reply, however well it reads.
+#[test]
+fn t28_an_unclosed_fence_is_a_program_at_a_stop_and_half_a_one_at_the_limit() {
+    let task = task(1, None);
+    let (open, closed) = ("```python\ndef f(x):\n    return 1\n", "```python\ndef f(x):\n    return 2\n```\n");
+    assert!(extract_program(open, &task).is_some());
+    assert_eq!(extract_program_of_cut(open, &task), None);
+    let program = extract_program_of_cut(&format!("{closed}Or better:\n{open}"), &task);
+    assert_eq!(program.as_deref().map(str::trim_end), Some("def f(x):\n    return 2"), "the one that is whole");
+    let bare = "def f(x):\n    return 1\n";
+    assert_eq!(extract_program_of_cut(bare, &task).as_deref(), Some(bare), "base models run on to the limit");
 }
 
 /// T25, T26: a server on this machine is reached past every proxy, and gets no header of another provider.

@@ -174,7 +174,7 @@ impl Judge<'_> {
             };
             let Some(choice) = reply.choices.into_iter().next() else { continue };
             // The last line of an answer that was cut off may be the beginning of another.
-            if choice.finish_reason != "length"
+            if !choice.was_cut()
                 && let Some(better) = read(&choice.text)
             {
                 return Ok(Ok(better));

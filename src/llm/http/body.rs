@@ -68,15 +68,14 @@ fn unpacked(body: &[u8], most: usize) -> Result<Vec<u8>, Failure> {
     }
 }
 
-/// Puts a stream together, at most `most` bytes; `first_piece` is told when the reply begins.
+/// Puts a stream together, at most `most` bytes; `first_piece` is when the reply begins.
 pub async fn streamed(
     mut response: Response,
-    mut assembly: Box<dyn Assembly>,
+    assembly: &mut dyn Assembly,
     (most, silence, sent): (usize, Silence, Instant),
-    first_piece: impl FnOnce(),
+    first_piece: &mut Option<Instant>,
 ) -> Result<Value, Broken> {
     let mut reader = EventReader::default();
-    let mut first_piece = Some(first_piece);
     let (mut until, mut limit) = (sent + silence.first, silence.first);
     let mut length = 0;
     while !assembly.is_done() {
@@ -97,13 +96,12 @@ pub async fn streamed(
             None => std::mem::take(&mut reader).finish().into_iter().collect(),
         };
         for event in &events {
-            let has_piece = assembly.take(event)?;
-            if has_piece && let Some(first_piece) = first_piece.take() {
-                first_piece();
+            if assembly.take(event)? {
+                first_piece.get_or_insert_with(Instant::now);
             }
         }
         // Before the first piece, events without any do not put off the limit.
-        if !events.is_empty() && first_piece.is_none() {
+        if !events.is_empty() && first_piece.is_some() {
             (until, limit) = (Instant::now() + silence.between, silence.between);
         }
         if is_end {
@@ -114,7 +112,7 @@ pub async fn streamed(
 }
 
 /// Puts a stream together that was read whole, since its answer did not say that it is one.
-pub fn reassembled(body: &[u8], mut assembly: Box<dyn Assembly>) -> Result<Value, Failure> {
+pub fn reassembled(body: &[u8], assembly: &mut dyn Assembly) -> Result<Value, Failure> {
     let mut reader = EventReader::default();
     let mut events = reader.take(body);
     events.extend(reader.finish());

@@ -81,11 +81,14 @@ pub trait Assembly: Send {
     /// Whether nothing more is to come.
     fn is_done(&self) -> bool;
 
+    /// The text of the reply as far as it came; `None` before its first piece.
+    fn so_far(&self) -> Option<String>;
+
     /// The whole.
     ///
     /// # Errors
     /// Where the stream ended before the reply did.
-    fn finish(self: Box<Self>) -> Result<Value, Failure>;
+    fn finish(&mut self) -> Result<Value, Failure>;
 }
 
 #[cfg(test)]

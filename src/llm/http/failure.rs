@@ -51,6 +51,12 @@ impl Failure {
     /// The kind of a failure because of the length of the prompt, which no other form of the request mends.
     pub const TOO_LONG: &'static str = "context";
 
+    /// The kind of a failure because of who says what in a prompt, which no other form of the request mends.
+    pub const ROLES: &'static str = "roles";
+
+    /// The message of an answer without a body.
+    pub const NO_MESSAGE: &'static str = "no message";
+
     /// A request that failed without an answer, or with one that cannot be read.
     pub fn transport(kind: &'static str, class: Class, message: impl Into<String>) -> Self {
         Self { class, status: None, kind, message: message.into(), wait: None }
@@ -107,7 +113,7 @@ impl Said {
         let plain = || {
             let text = String::from_utf8_lossy(body);
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            shorten(if text.is_empty() { "no message" } else { &text }, MAX_MESSAGE_CHARS)
+            shorten(if text.is_empty() { Failure::NO_MESSAGE } else { &text }, MAX_MESSAGE_CHARS)
         };
         let Some(value) = lenient_json(body) else {
             return Self { message: plain(), words: String::new(), status: None };

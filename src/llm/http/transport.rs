@@ -1,5 +1,5 @@
 use std::{
-    sync::{Arc, Mutex, OnceLock, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     time::{Duration, SystemTime},
 };
 
@@ -20,6 +20,9 @@ use super::{
     url::is_loopback,
 };
 use crate::{domain::shorten, llm::Attempt};
+
+/// How much of a reply that broke off is kept, in characters.
+const MAX_PARTIAL_CHARS: usize = 16_384;
 
 /// What every call to the servers of one model has in common.
 #[derive(Clone)]
@@ -67,7 +70,15 @@ impl Policy {
 }
 
 type Check = dyn Fn(u16, &Value) -> Result<(), Failure> + Send + Sync;
+type Explain = dyn Fn(Failure) -> Failure + Send + Sync;
 type NewAssembly = fn() -> Box<dyn Assembly>;
+
+/// What has come of a reply that is sent piece by piece; it outlives the request that was given up.
+#[derive(Default)]
+struct Coming {
+    first_piece: Option<Instant>,
+    assembly: Option<Box<dyn Assembly>>,
+}
 
 /// An answer as it was read.
 enum Body {
@@ -83,6 +94,8 @@ pub struct Call {
     /// Who asks: it stays with one server.
     key: u64,
     check: Box<Check>,
+    /// Says what else a failure means for what was asked.
+    explain: Box<Explain>,
     /// What puts a stream together, where one is asked for.
     assembly: Option<NewAssembly>,
     cost: Cost,
@@ -102,6 +115,7 @@ impl Call {
             seed,
             key: 0,
             check: Box::new(check),
+            explain: Box::new(|failure| failure),
             assembly: None,
             cost: Cost { most: 0, said: |_| None },
             attempts: Mutex::new(Vec::new()),
@@ -112,6 +126,12 @@ impl Call {
     #[must_use]
     pub fn by(self, key: u64) -> Self {
         Self { key, ..self }
+    }
+
+    /// The same for requests of which `explain` knows what else a failure can mean.
+    #[must_use]
+    pub fn explained(self, explain: impl Fn(Failure) -> Failure + Send + Sync + 'static) -> Self {
+        Self { explain: Box::new(explain), ..self }
     }
 
     /// The same for requests that cost tokens.
@@ -152,9 +172,9 @@ impl Call {
             // Waiting for others is no work of this call.
             deadline += sent - asked;
             let limit = policy.timeout.min(deadline.saturating_duration_since(sent));
-            let first_piece = Arc::new(OnceLock::new());
+            let mut coming = Coming::default();
             let endpoint = policy.endpoints.pick(self.key);
-            let result = match timeout(limit, self.send(build(), endpoint, (sent, first_piece.clone()))).await {
+            let result = match timeout(limit, self.send(build(), endpoint, sent, &mut coming)).await {
                 Ok(result) => result,
                 Err(_) => {
                     let message = format!("no complete reply within {:.1} s", limit.as_secs_f64());
@@ -162,7 +182,7 @@ impl Call {
                 }
             };
             policy.endpoints.note(endpoint, result.as_ref().err().map(|(failure, _)| failure));
-            self.record(begin, (asked, sent), endpoint, first_piece.get().copied(), &result);
+            self.record(begin, (asked, sent), endpoint, &coming, &result);
             if let Some(slot) = slot {
                 let tokens = result.as_ref().ok().and_then(|(_, body)| (self.cost.said)(body));
                 slot.finish(taken(&result), tokens);
@@ -191,7 +211,8 @@ impl Call {
         &self,
         request: impl Future<Output = Result<Request, String>>,
         endpoint: usize,
-        (sent, first_piece): (Instant, Arc<OnceLock<Instant>>),
+        sent: Instant,
+        coming: &mut Coming,
     ) -> Result<(u16, Value), (Failure, Option<u16>)> {
         let mut request = request
             .await
@@ -209,11 +230,11 @@ impl Call {
         let wait = asked_wait(response.headers(), SystemTime::now());
         let most = self.policy.max_reply_bytes;
         let body = match self.assembly.filter(|_| is_success(status) && is_stream(&response)) {
-            Some(assembly) => {
-                let note = || {
-                    first_piece.get_or_init(Instant::now);
-                };
-                streamed(response, assembly(), (most, self.policy.silence, sent), note).await.map(Body::Assembled)
+            Some(new) => {
+                let Coming { first_piece, assembly } = coming;
+                let assembly = assembly.insert(new()).as_mut();
+                let limits = (most, self.policy.silence, sent);
+                streamed(response, assembly, limits, first_piece).await.map(Body::Assembled)
             }
             None => whole(response, most).await.map(Body::Whole),
         };
@@ -222,23 +243,23 @@ impl Call {
                 Broken::Connection(error) => self.broken(error),
                 Broken::Answer(failure) => failure,
             })
-            .and_then(|body| self.judge(status, body));
+            .and_then(|body| self.judge(status, body, coming));
         judged.map(|value| (status, value)).map_err(|mut failure| {
             failure.message = self.policy.api_key.mask(&failure.message);
             failure.wait = wait;
-            (failure, Some(status))
+            ((self.explain)(failure), Some(status))
         })
     }
 
     /// What a whole answer is.
-    fn judge(&self, status: u16, body: Body) -> Result<Value, Failure> {
+    fn judge(&self, status: u16, body: Body, coming: &mut Coming) -> Result<Value, Failure> {
         let value = match body {
             Body::Assembled(value) => value,
             Body::Whole(bytes) if !is_success(status) => return Err(Failure::answer(status, &bytes)),
             Body::Whole(bytes) => match (lenient_json(&bytes), self.assembly) {
                 (Some(value), _) => value,
-                (None, Some(assembly)) if bytes.trim_ascii_start().starts_with(b"data:") => {
-                    reassembled(&bytes, assembly())?
+                (None, Some(new)) if bytes.trim_ascii_start().starts_with(b"data:") => {
+                    reassembled(&bytes, coming.assembly.insert(new()).as_mut())?
                 }
                 _ => {
                     let start = shorten(String::from_utf8_lossy(&bytes).trim(), 200);
@@ -279,7 +300,7 @@ impl Call {
         begin: Instant,
         (asked, sent): (Instant, Instant),
         endpoint: usize,
-        first_piece: Option<Instant>,
+        coming: &Coming,
         result: &Result<(u16, Value), (Failure, Option<u16>)>,
     ) {
         let (status, error) = match result {
@@ -299,7 +320,11 @@ impl Call {
                 .get(endpoint)
                 .filter(|_| self.policy.endpoints.are_several())
                 .map(Endpoint::name),
-            first_token_ms: first_piece.map(|at| milliseconds(at - sent)),
+            first_token_ms: coming.first_piece.map(|at| milliseconds(at - sent)),
+            partial: coming.assembly.as_deref().filter(|_| result.is_err()).and_then(Assembly::so_far).map(|text| {
+                let text = self.policy.api_key.mask(&text);
+                shorten(&text, MAX_PARTIAL_CHARS)
+            }),
         };
         self.attempts.lock().unwrap_or_else(PoisonError::into_inner).push(attempt);
     }

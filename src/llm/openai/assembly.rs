@@ -50,13 +50,19 @@ impl Assembly for Chunks {
         self.is_done
     }
 
-    fn finish(self: Box<Self>) -> Result<Value, Failure> {
+    fn so_far(&self) -> Option<String> {
+        let texts = self.choices.values().flat_map(|part| [&part.reasoning, &part.content, &part.refusal]);
+        let texts: Vec<&str> = texts.map(String::as_str).filter(|text| !text.is_empty()).collect();
+        (!texts.is_empty()).then(|| texts.join("\n"))
+    }
+
+    fn finish(&mut self) -> Result<Value, Failure> {
         let all_ended = !self.choices.is_empty() && self.choices.values().all(|part| part.finish_reason.is_some());
         if !self.is_done && !all_ended {
             return Err(Failure::transport("body", Class::Retry, "the stream ended before the reply did"));
         }
-        let mut reply = self.head;
-        let choices = self.choices.into_iter().map(|(index, part)| {
+        let mut reply = std::mem::take(&mut self.head);
+        let choices = std::mem::take(&mut self.choices).into_iter().map(|(index, part)| {
             json!({
                 "index": index,
                 "message": {"content": part.content, "reasoning_content": part.reasoning, "refusal": part.refusal},

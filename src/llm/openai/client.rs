@@ -3,7 +3,7 @@ use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 use async_openai::{
     Client, config::OpenAIConfig, error::OpenAIError, middleware::HttpRequestFactory, traits::RequestOptionsBuilder,
 };
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, join_all};
 use reqwest::header::HeaderValue;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
@@ -12,14 +12,16 @@ use tower::service_fn;
 use super::{
     assembly::Chunks,
     dialect::Dialect,
+    facts::ServerFacts,
     reply::{Completion, error_inside, model_ids, usage},
     request::{body, most_tokens},
+    role_rules::RoleRules,
     settings::{Api, OpenAiSettings, SystemRole, check_base_url},
 };
 use crate::{
     domain::shorten,
     llm::{
-        Attempt, ChatModel, ChatReply, ChatRequest, ModelError, ModelInfo, Parameters, Purpose, Terms,
+        Attempt, ChatModel, ChatReply, ChatRequest, ChatRole, ModelError, ModelInfo, Parameters, Purpose, Terms,
         http::{Call, Class, Cost, Endpoint, Endpoints, Failure, Pace, Policy, Silence},
     },
 };
@@ -176,6 +178,13 @@ impl OpenAi {
                 Some(usage.input_tokens?.saturating_add(usage.output_tokens?))
             },
         });
+        let rules = RoleRules {
+            has_system: self.settings.api == Api::Chat && has_system(request),
+            merges: self.merges_roles(),
+            was_taken: self.dialect.took_system(),
+        };
+        let call =
+            if self.settings.api == Api::Chat { call.explained(move |failure| rules.explain(failure)) } else { call };
         let call = Arc::new(if self.settings.stream { call.streaming(|| Box::<Chunks>::default()) } else { call });
         let client = self.client(&call);
         let adapted = self.dialect.changes(request, &self.settings);
@@ -192,7 +201,11 @@ impl OpenAi {
             adapted: adapted.clone(),
             ..attempt
         }));
-        Completion::read(&result.map_err(|error| self.failure(error))?)
+        let reply = result.map_err(|error| self.failure(error))?;
+        if rules.has_system && !rules.merges {
+            self.dialect.takes_system();
+        }
+        Completion::read(&reply)
     }
 
     /// What is left to a call that is put in other words: both forms of it together are not sent more often, refusals apart,
@@ -225,6 +238,10 @@ impl OpenAi {
     }
 }
 
+fn has_system(request: &ChatRequest) -> bool {
+    request.messages.iter().any(|message| message.role == ChatRole::System)
+}
+
 /// Who asks: the conversation, by the trace that its calls are in; a call without one is alone.
 fn asker(request: &ChatRequest) -> u64 {
     let trace = request.traceparent.as_deref().and_then(|parent| parent.split('-').nth(1));
@@ -252,15 +269,24 @@ impl ChatModel for OpenAi {
         Some(&self.settings.parameters)
     }
 
+    fn merges_roles(&self) -> bool {
+        self.settings.system == SystemRole::Merge
+    }
+
     fn identity(&self) -> String {
-        let OpenAiSettings { base_url, replicas, api, system, extra, .. } = &self.settings;
+        let OpenAiSettings { base_url, replicas, api, extra, .. } = &self.settings;
         let servers: BTreeSet<&String> = replicas.iter().chain([base_url]).collect();
         let template = match api {
             Api::Chat => None,
             Api::Completions(template) => Some(template.text()),
         };
-        let merges = *system == SystemRole::Merge;
+        let merges = self.merges_roles();
         serde_json::json!([self.info.provider, self.info.model, servers, template, merges, extra]).to_string()
+    }
+
+    fn servers(&self) -> BoxFuture<'_, Vec<ServerFacts>> {
+        let urls = std::iter::once(&self.settings.base_url).chain(&self.settings.replicas);
+        Box::pin(join_all(urls.map(|url| ServerFacts::ask(&self.settings, url))))
     }
 
     fn terms(&self) -> Terms {

@@ -15,9 +15,21 @@ pub struct Dialect {
     newer_limit: AtomicBool,
     /// The server has a temperature of its own and takes no other.
     no_temperature: AtomicBool,
+    /// The server has answered a request with a system role.
+    took_system: AtomicBool,
 }
 
 impl Dialect {
+    /// Whether the server has answered a request with a system role.
+    pub fn took_system(&self) -> bool {
+        self.took_system.load(Ordering::Relaxed)
+    }
+
+    /// The server has answered a request with a system role.
+    pub fn takes_system(&self) {
+        self.took_system.store(true, Ordering::Relaxed);
+    }
+
     /// How many choices a request asks for.
     pub fn choices(&self, request: &ChatRequest) -> u32 {
         if self.one_choice.load(Ordering::Relaxed) { 1 } else { request.choices.max(1) }
@@ -46,7 +58,7 @@ impl Dialect {
 
     /// Looks whether a request that was refused can be put in other words; says whether to send it again.
     pub fn learn(&self, failure: &Failure, request: &ChatRequest, settings: &OpenAiSettings) -> bool {
-        if failure.kind == Failure::TOO_LONG || !matches!(failure.status, Some(400 | 422)) {
+        if [Failure::TOO_LONG, Failure::ROLES].contains(&failure.kind) || !matches!(failure.status, Some(400 | 422)) {
             return false;
         }
         let unsupported =

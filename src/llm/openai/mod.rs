@@ -6,14 +6,17 @@
 mod assembly;
 mod client;
 mod dialect;
+mod facts;
 mod probe;
 mod prompt_text;
 mod reply;
 mod request;
+mod role_rules;
 mod settings;
 
 pub use super::http::ApiKey;
 pub use client::OpenAi;
+pub use facts::ServerFacts;
 pub use probe::{Does, Probe, probe};
 pub use prompt_text::PromptTemplate;
 pub use request::set_by;

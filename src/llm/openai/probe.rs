@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use url::Url;
 
 use super::{
+    facts::FactAsker,
     reply::{error_inside, model_ids, usage},
     settings::{OpenAiSettings, check_base_url},
 };
@@ -24,10 +25,6 @@ use crate::{
 
 /// What is read of an answer, in bytes.
 const MOST_BYTES: usize = 1 << 20;
-/// What is kept of what a server says of itself, in bytes.
-const FACTS_BYTES: usize = 64 << 10;
-/// How long `/models` and `/version` may take: nothing depends on them.
-const FACTS_TIME: Duration = Duration::from_secs(10);
 /// The longest reply that is asked for, in tokens.
 const REPLY_TOKENS: u32 = 64;
 const PROMPT: &str = "Reply with the JSON object {\"ok\": true} and nothing else.";
@@ -112,7 +109,11 @@ pub async fn probe(settings: &OpenAiSettings) -> Result<Probe, String> {
     let seconds = |value: f64| Duration::try_from_secs_f64(value).map_err(|error| error.to_string());
     let http = Policy::client(&base, seconds(settings.connect_secs)?)?;
     let asker = Asker { settings, http, base, timeout: seconds(settings.timeout_secs)? };
-    let models = asker.models().await;
+    let facts = FactAsker::new(settings, asker.base.clone())?;
+    let models = facts.models().await.and_then(|list| {
+        let list = lenient_json(list.as_bytes()).ok_or_else(|| "the answer is no JSON".to_owned())?;
+        Ok(model_ids(&list))
+    });
     let model = match (&settings.model, models.as_deref()) {
         (Some(model), _) => model.clone(),
         (None, Ok([only])) => only.clone(),
@@ -120,7 +121,7 @@ pub async fn probe(settings: &OpenAiSettings) -> Result<Probe, String> {
     };
     let mut probe = Probe {
         url: asker.url("chat/completions").to_string(),
-        version: asker.version().await,
+        version: facts.version().await,
         models,
         model,
         served_model: None,
@@ -214,30 +215,6 @@ impl Asker<'_> {
         let mut url = self.base.clone();
         url.set_path(&format!("{}/{path}", self.base.path().trim_end_matches('/')));
         url
-    }
-
-    async fn models(&self) -> Result<Vec<String>, String> {
-        let list = self.fact(self.url("models")).await?;
-        let list = lenient_json(list.as_bytes()).ok_or_else(|| "the answer is no JSON".to_owned())?;
-        Ok(model_ids(&list))
-    }
-
-    /// vLLM and others say it beside the interface, not below it.
-    async fn version(&self) -> Option<String> {
-        let mut url = self.base.clone();
-        url.set_path("/version");
-        self.fact(url).await.ok().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
-    }
-
-    async fn fact(&self, url: Url) -> Result<String, String> {
-        let request = self.with_key(self.http.get(url)).timeout(FACTS_TIME);
-        let response = request.send().await.map_err(|error| self.words(&error))?;
-        let status = response.status();
-        let body = whole(response, FACTS_BYTES).await.map_err(|error| self.words(&error))?;
-        if status.is_success() {
-            return Ok(self.settings.api_key.mask(&String::from_utf8_lossy(&body)));
-        }
-        Err(self.settings.api_key.mask(&said(&Failure::answer(status.as_u16(), &body))))
     }
 
     fn with_key(&self, request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {

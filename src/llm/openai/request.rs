@@ -1,7 +1,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{Api, OpenAiSettings, SystemRole, dialect::Dialect};
-use crate::llm::{ChatMessage, ChatRequest, ChatRole, Parameters, estimated_tokens};
+use crate::llm::{ChatRequest, Parameters, estimated_tokens, merged};
 
 /// Fields of a request that are ours, and what sets each.
 const OWN_FIELDS: &[(&str, &str)] = &[
@@ -22,6 +22,7 @@ const OWN_FIELDS: &[(&str, &str)] = &[
     ("frequency_penalty", "[parameters]"),
     ("stop", "[parameters]"),
     ("logprobs", "[parameters]"),
+    ("response_format", "`response_schema` in [parameters]"),
     ("min_tokens", "`min_output_tokens` in [parameters]"),
     ("max_tokens", "`max_output_tokens` in [parameters]"),
     ("max_completion_tokens", "`max_output_tokens` in [parameters]"),
@@ -93,6 +94,7 @@ fn sampling(settings: &OpenAiSettings, request: &ChatRequest, dialect: &Dialect,
         ("min_tokens", min_output_tokens.map(Value::from)),
         (dialect.limit_name(settings), max_output_tokens.map(Value::from)),
         ("stop", (!stop.is_empty()).then(|| json!(stop))),
+        ("response_format", parameters.response_schema.as_deref().and_then(response_format)),
         ("logprobs", parameters.logprobs.filter(|wanted| *wanted).map(|_| logprobs)),
     ];
     for (name, value) in fields {
@@ -102,18 +104,11 @@ fn sampling(settings: &OpenAiSettings, request: &ChatRequest, dialect: &Dialect,
     }
 }
 
-/// The messages without a system role and without neighbours of one role: what the system says goes before the next message
-/// of the user, a blank line between them.
-fn merged(messages: &[ChatMessage]) -> Vec<ChatMessage> {
-    let mut merged: Vec<ChatMessage> = Vec::new();
-    for message in messages {
-        let role = if message.role == ChatRole::System { ChatRole::User } else { message.role };
-        match merged.last_mut().filter(|last| last.role == role) {
-            Some(last) => last.content = format!("{}\n\n{}", last.content.trim_end_matches('\n'), message.content),
-            None => merged.push(ChatMessage { role, content: message.content.clone() }),
-        }
-    }
-    merged
+/// How a reply in JSON of this schema is asked for.
+fn response_format(schema: &str) -> Option<Value> {
+    let schema: Value = serde_json::from_str(schema).ok()?;
+    let named = json!({"name": "answer", "strict": true, "schema": schema});
+    Some(json!({"type": "json_schema", "json_schema": named}))
 }
 
 /// Whether a request carries a limit of the reply.

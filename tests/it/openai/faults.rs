@@ -54,7 +54,7 @@ async fn t03_what_may_pass_is_sent_again_and_every_request_is_listed() {
         ("429 with a number", answer(429, "", r#"{"error":{"message":"slow","code":429}}"#), "429"),
         ("408", answer(408, "", ""), "408"),
         ("409", answer(409, "", ""), "409"),
-        ("500", answer(500, "", ""), "500"),
+        ("500", answer(500, "", "oops"), "500"),
         ("503, loading", answer(503, "", r#"{"error":{"code":503,"message":"Loading model"}}"#), "503"),
         ("529", answer(529, "", "<html>busy</html>"), "529"),
         ("a page for a reply", answer(200, "", "<html>login</html>"), "body"),

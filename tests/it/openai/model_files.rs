@@ -63,6 +63,7 @@ fn a05_every_key_of_the_file_reaches_the_settings() {
         max_output_tokens = 7
         context_tokens = 90
         stop = ["<END>"]
+        response_schema = '{"type":"object","properties":{"answer":{"type":"string"}}}'
         logprobs = true
         seed = "none"
         "#,
@@ -90,6 +91,7 @@ fn a05_every_key_of_the_file_reaches_the_settings() {
         max_output_tokens: Some(7),
         context_tokens: Some(90),
         stop: vec!["<END>".to_owned()],
+        response_schema: Some(r#"{"type":"object","properties":{"answer":{"type":"string"}}}"#.to_owned()),
         logprobs: Some(true),
         seed: Some(SeedRule::None),
     };

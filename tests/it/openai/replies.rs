@@ -3,7 +3,7 @@
 use rolecall::{
     domain::Usage,
     llm::{
-        ChatMessage, ChatModel, ChatRole, ModelError, Parameters, SeedRule,
+        ChatMessage, ChatModel, ChatRequest, ChatRole, ModelError, Parameters, SeedRule,
         openai::{OpenAi, OpenAiSettings, SystemRole, set_by},
     },
 };
@@ -175,6 +175,8 @@ async fn t16_a_server_that_refuses_several_choices_is_asked_for_one() {
     assert_eq!(asked, [true, false, false], "it is remembered");
 }
 
+const SCHEMA: &str = r#"{"type":"object","properties":{"answer":{"type":"string"}}}"#;
+
 #[tokio::test]
 async fn every_parameter_has_its_field_and_a_seed_may_be_left_out() {
     let server = Server::start(vec![answer(200, "", GOOD)]).await;
@@ -192,6 +194,7 @@ async fn every_parameter_has_its_field_and_a_seed_may_be_left_out() {
         max_output_tokens: Some(100),
         stop: vec!["<END>".to_owned()],
         context_tokens: Some(4_096),
+        response_schema: Some(SCHEMA.to_owned()),
         logprobs: Some(true),
         seed: Some(SeedRule::None),
     };
@@ -204,6 +207,8 @@ async fn every_parameter_has_its_field_and_a_seed_may_be_left_out() {
             "model": "m", "stream": false, "temperature": 0.5, "top_p": 0.9, "top_k": 40, "min_p": 0.05,
             "repetition_penalty": 1.25, "presence_penalty": -0.5, "frequency_penalty": 0.5, "min_tokens": 1,
             "max_tokens": 100, "stop": ["<END>"], "logprobs": true,
+            "response_format": { "type": "json_schema", "json_schema": { "name": "answer", "strict": true,
+                "schema": { "type": "object", "properties": { "answer": { "type": "string" } } } } },
         })
     );
     let settings = OpenAiSettings { max_tokens_field: "max_new".to_owned(), ..settings(&server) };
@@ -271,6 +276,47 @@ async fn t22_standing_instructions_may_begin_the_users_message() {
             {"role": "user", "content": "Be brief."},
         ])
     );
+}
+
+/// A server whose template refuses the roles is not asked again, not even in other words, and the user is told what helps.
+#[tokio::test]
+async fn t22_a_refusal_of_the_roles_is_the_end_and_comes_with_a_hint() {
+    let refusal = |status, message: &str| answer(status, "", format!(r#"{{"error":{{"message":"{message}"}}}}"#));
+    for first in [
+        refusal(400, "Conversation roles must alternate user/assistant/user/assistant/..."),
+        refusal(400, "System role not supported"),
+        refusal(422, "Only user and assistant roles are supported!"),
+        refusal(500, "jinja: After the optional system message, conversation roles must alternate"),
+        answer(500, "", ""),
+    ] {
+        let server = Server::start(vec![first.clone(), answer(200, "", GOOD)]).await;
+        let (model, _) = OpenAi::connect(settings(&server)).await.unwrap();
+        // Two choices: no other form of the request is tried either.
+        let request = ChatRequest { choices: 2, ..request() };
+        let error = model.chat(&request).await.unwrap_err();
+        assert!(matches!(error, ModelError::BadRequest { .. }), "{first:?}: {error}");
+        assert!(error.to_string().contains("system = \"merge\""), "{first:?}: {error}");
+        assert_eq!((server.seen().len(), error.attempts().len()), (1, 1), "{first:?}");
+
+        let server = Server::start(vec![first.clone(), answer(200, "", GOOD)]).await;
+        let merging = OpenAiSettings { system: SystemRole::Merge, ..settings(&server) };
+        let (model, _) = OpenAi::connect(merging).await.unwrap();
+        let result = model.chat(&request).await;
+        let hints = result.as_ref().is_err_and(|error| error.to_string().contains("merge"));
+        assert!(!hints, "{first:?}: there is nothing more to merge: {result:?}");
+    }
+}
+
+/// Once such a request was answered, an empty 500 is a fault like others and is sent again.
+#[tokio::test]
+async fn t22_a_server_that_has_taken_the_system_role_is_not_suspected() {
+    let server = Server::start(vec![answer(200, "", GOOD), answer(500, "", ""), answer(200, "", GOOD)]).await;
+    let (model, _) = OpenAi::connect(settings(&server)).await.unwrap();
+    model.chat(&request()).await.unwrap();
+    assert_eq!(model.chat(&request()).await.unwrap().attempts.len(), 2);
+    let server = Server::start(vec![answer(503, "", ""), answer(200, "", GOOD)]).await;
+    let (model, _) = OpenAi::connect(settings(&server)).await.unwrap();
+    assert_eq!(model.chat(&request()).await.unwrap().attempts.len(), 2, "other statuses never were");
 }
 
 #[tokio::test]

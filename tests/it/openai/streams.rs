@@ -8,7 +8,7 @@ use rolecall::{
 };
 
 use super::{
-    GOOD, call,
+    GOOD, KEY, call,
     server::{Answer, STREAM_HEAD, Server, answer, events},
     settings,
 };
@@ -107,10 +107,25 @@ async fn t07_an_error_in_the_middle_of_a_stream_fails_the_request() {
         match result {
             Err(ModelError::Unavailable { status, message, attempts }) => {
                 assert_eq!((status, message.as_str(), attempts.len()), (Some(502), "boom", 2), "{error}");
+                assert!(attempts.iter().all(|attempt| attempt.partial.as_deref() == Some("he")), "{attempts:?}");
             }
             other => panic!("{error}: {other:?}"),
         }
     }
+    let pieces = bits(vec![format!("{}\n\n", piece("half a "))], 0, true);
+    let server = Server::start(vec![pieces]).await;
+    let limits = OpenAiSettings { idle_secs: 0.2, ..streaming(&server) };
+    let whole = OpenAiSettings { timeout_secs: 0.3, ..streaming(&server) };
+    for (what, settings) in [("silence", limits), ("its whole time", whole)] {
+        let error = call(settings).await.unwrap_err();
+        let partial: Vec<_> = error.attempts().iter().map(|attempt| attempt.partial.as_deref()).collect();
+        assert_eq!(partial, [Some("half a "); 2], "{what}");
+    }
+    let (result, _) = run(vec![events(&[&piece("he"), &piece(KEY)]), events(&[&piece("hi"), STOP])]).await;
+    let attempts = result.unwrap().attempts;
+    let partial = attempts[0].partial.as_deref().unwrap();
+    assert!(partial.starts_with("he") && !partial.contains(KEY), "{partial}");
+    assert_eq!(attempts[1].partial, None, "a whole reply is none");
     let quota = r#"data: {"error":{"message":"no credit","code":"insufficient_quota"}}"#;
     let (result, count) = run(vec![events(&[&piece("he"), quota])]).await;
     assert!(matches!(result, Err(ModelError::Refused { .. })) && count == 1, "{result:?}");

@@ -63,20 +63,36 @@ pub fn reply(choices: Vec<Value>) -> Value {
 fn serve(stream: TcpStream, delay: Duration, answered: &Mutex<BTreeMap<String, usize>>, say: &Reply) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut stream = stream;
-    while let Some((parent, body)) = read(&mut reader) {
-        thread::sleep(delay);
-        let body = say(&body).to_string();
+    while let Some((line, parent, body)) = read(&mut reader) {
+        // What it says of itself comes at once and is not counted.
+        let is_call = line.starts_with("POST");
+        let body = match line.split(' ').nth(1) {
+            Some("/version") => MODELS_AND_VERSION.1.to_owned(),
+            Some("/v1/models") => MODELS_AND_VERSION.0.to_owned(),
+            _ => {
+                thread::sleep(delay);
+                say(&body).to_string()
+            }
+        };
         let head =
             format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
         if stream.write_all(format!("{head}{body}").as_bytes()).is_err() {
             return;
         }
+        if !is_call {
+            continue;
+        }
         *answered.lock().unwrap().entry(parent).or_default() += 1;
     }
 }
 
-fn read(reader: &mut impl BufRead) -> Option<(String, Value)> {
-    let (mut parent, mut length) = (String::new(), 0);
+/// What it says of itself.
+pub const MODELS_AND_VERSION: (&str, &str) =
+    (r#"{ "object":"list", "data":[{"id":"m","max_model_len":4096}] }"#, r#"{"version": "1.2.3"}"#);
+
+/// Request line, trace context and body.
+fn read(reader: &mut impl BufRead) -> Option<(String, String, Value)> {
+    let (mut parent, mut length, mut request) = (String::new(), 0, String::new());
     let mut line = String::new();
     loop {
         line.clear();
@@ -87,6 +103,7 @@ fn read(reader: &mut impl BufRead) -> Option<(String, Value)> {
             if line.trim().is_empty() {
                 break;
             }
+            request = line.trim_end().to_owned();
             continue;
         };
         match name.to_ascii_lowercase().as_str() {
@@ -97,5 +114,5 @@ fn read(reader: &mut impl BufRead) -> Option<(String, Value)> {
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
-    Some((parent, serde_json::from_slice(&body).unwrap_or(Value::Null)))
+    Some((request, parent, serde_json::from_slice(&body).unwrap_or(Value::Null)))
 }

@@ -246,6 +246,7 @@ pub fn call(turn: &TurnRecord, purpose: Purpose) -> CallRecord {
         server: None,
         waited_ms: 0,
         first_token_ms: None,
+        partial: None,
     };
     CallRecord {
         purpose,
