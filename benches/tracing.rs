@@ -1,8 +1,9 @@
 //! What tracing costs: the same conversations without traces, and with trace files and a collector that only counts, side by
-//! side; 64 conversations at once.
+//! side; 64 conversations at once, 60 programs each.
 //!
 //! `cargo bench --bench tracing` prints, for a model that takes 20 ms a call, seconds of both and their ratio (medians of several
-//! rounds); then, for one that takes none, the CPU time of the process for each span.
+//! rounds), in the sandbox and in one that runs nothing, so that hardly anything is left but talk; then, for a model that takes no
+//! time and nothing run, the CPU time of the process for each span, its delivery included.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -21,6 +22,7 @@ mod support;
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
+    path::{Path, PathBuf},
     sync::Arc,
     thread,
     time::{Duration, Instant},
@@ -28,15 +30,25 @@ use std::{
 
 use common::{cast, median};
 use rolecall::{
+    domain::Language,
     ids::RunId,
-    telemetry::{Endpoint, OpenTraces, TraceOptions, Traces},
+    sandbox::{LocalSandbox, Sandbox},
+    telemetry::{Endpoint, TraceOptions, Traces},
 };
 use stage::{hold_all, on_stage};
 use support::task;
 
-const ROUNDS: usize = 7;
 const AT_ONCE: usize = 64;
-const CONVERSATIONS: u32 = 192;
+
+/// What is measured.
+struct Case {
+    name: &'static str,
+    delay: Duration,
+    /// Where programs run; `None` where they do not.
+    sandbox: Option<Arc<dyn Sandbox>>,
+    conversations: u32,
+    rounds: usize,
+}
 
 /// A collector that reads requests, and takes them.
 fn sink() -> String {
@@ -80,21 +92,21 @@ fn cpu() -> f64 {
 }
 
 /// Seconds by the wall until the last conversation has ended, CPU seconds until the last span is delivered, and spans.
-async fn play(delay: Duration, url: Option<&str>) -> (f64, f64, u64) {
-    let folder = tempfile::tempdir().unwrap();
+async fn play(case: &Case, url: Option<&str>, folder: &Path) -> (f64, f64, u64) {
     let traces = url.map(|url| {
-        let options =
-            TraceOptions { endpoint: Some(Endpoint::at(url.parse().unwrap())), ..TraceOptions::new(folder.path()) };
+        let options = TraceOptions { endpoint: Some(Endpoint::at(url.parse().unwrap())), ..TraceOptions::new(folder) };
         Arc::new(Traces::open(RunId::new(), options))
     });
-    let observer = traces.clone().map(|traces| Arc::new(OpenTraces::new(traces)));
-    let mut company = cast(delay);
-    if let Some(observer) = observer {
-        company.observer = observer;
+    let mut company = cast(case.delay);
+    if let Some(sandbox) = &case.sandbox {
+        company.sandbox = sandbox.clone();
+    }
+    if let Some(traces) = traces.clone() {
+        company.observer = traces;
     }
     let company = Arc::new(company);
     let (cpu_before, begin) = (cpu(), Instant::now());
-    hold_all(&company, &task(5, None), CONVERSATIONS, AT_ONCE).await;
+    hold_all(&company, &task(5, None), case.conversations, AT_ONCE).await;
     let wall = begin.elapsed().as_secs_f64();
     let spans = match traces {
         Some(traces) => {
@@ -110,14 +122,25 @@ async fn play(delay: Duration, url: Option<&str>) -> (f64, f64, u64) {
 fn main() {
     on_stage(async {
         let url = sink();
+        // Kept to the end: where files were deleted just now, ext4 is slow to make others.
+        let folder = tempfile::tempdir().unwrap();
         let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
         println!("load {}", load.trim());
-        for millis in [20, 0] {
+        let launcher = PathBuf::from(env!("CARGO_BIN_EXE_rolecall"));
+        let sandbox = Arc::new(LocalSandbox::start(launcher, 2, &[Language::Python]).await.unwrap());
+        let case = |name, millis, conversations, rounds| {
             let delay = Duration::from_millis(millis);
+            Case { name, delay, sandbox: None, conversations, rounds }
+        };
+        for case in [
+            Case { sandbox: Some(sandbox), ..case("20 ms a call, programs run", 20, 64, 5) },
+            case("20 ms a call, nothing run", 20, 192, 7),
+            case("0 ms a call, nothing run", 0, 192, 7),
+        ] {
             let (mut without, mut with, mut each) = (Vec::new(), Vec::new(), Vec::new());
-            for _ in 0..ROUNDS {
-                let (wall, cpu_without, _) = play(delay, None).await;
-                let (traced, cpu_with, spans) = play(delay, Some(&url)).await;
+            for _ in 0..case.rounds {
+                let (wall, cpu_without, _) = play(&case, None, folder.path()).await;
+                let (traced, cpu_with, spans) = play(&case, Some(&url), folder.path()).await;
                 without.push(wall);
                 with.push(traced);
                 each.push((cpu_with - cpu_without) * 1e6 / spans as f64);
@@ -125,7 +148,8 @@ fn main() {
             let (without, with) = (median(&without), median(&with));
             let (ratio, each) = (with / without, median(&each));
             println!(
-                "{millis} ms a call: without {without:.3} s, traced {with:.3} s, ratio {ratio:.3}; {each:.1} us of CPU a span"
+                "{}: without {without:.3} s, traced {with:.3} s, ratio {ratio:.3}; {each:.1} us of CPU a span",
+                case.name
             );
         }
     });

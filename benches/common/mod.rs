@@ -2,7 +2,13 @@
 
 mod median;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use rolecall::{
     conversation::Company,
@@ -23,7 +29,9 @@ use crate::{
 /// nothing.
 pub fn cast(delay: Duration) -> Company {
     let model: Arc<dyn ChatModel> = Arc::new(Scripted::with(move |request, _| {
-        let text = |choice| format!("```python\ndef f(x):\n    return {}\n```\n", mix(request.seed, u64::from(choice)));
+        let text = |choice| {
+            format!("```python\ndef f(x):\n    return {}\n```\n", mix(request.seed ^ number, u64::from(choice)))
+        };
         let texts: Vec<String> = (0..request.choices).map(text).collect();
         Line::say_all(texts).usage(10, 5).delay(delay)
     }));

@@ -3,16 +3,18 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use futures_util::future::BoxFuture;
+
 use super::{progress::Progress, terminal};
 use crate::{
     conversation::{ConversationEnd, ConversationHead, Observer},
     runtime::{CallRecord, TurnRecord},
-    telemetry::{Metrics, OpenTraces, Traces},
+    telemetry::{Metrics, Traces},
 };
 
 /// What a run's observer does: has each conversation's trace written, counts for the metrics, and moves the progress on.
 pub struct Watching {
-    traces: OpenTraces,
+    traces: Arc<Traces>,
     progress: Arc<Progress>,
     metrics: Option<Arc<Metrics>>,
     /// What was told of which model.
@@ -22,7 +24,7 @@ pub struct Watching {
 impl Watching {
     /// Nothing is watched yet.
     pub fn new(traces: Arc<Traces>, progress: Arc<Progress>, metrics: Option<Arc<Metrics>>) -> Self {
-        Self { traces: OpenTraces::new(traces), progress, metrics, told: Mutex::default() }
+        Self { traces, progress, metrics, told: Mutex::default() }
     }
 
     /// Tells what a call shows of its model that one should know, each thing once a model.
@@ -62,11 +64,11 @@ impl Watching {
 }
 
 impl Observer for Watching {
-    fn started(&self, head: &ConversationHead) {
+    fn started(&self, head: &Arc<ConversationHead>) {
         self.traces.started(head);
     }
 
-    fn retired(&self, head: &ConversationHead, turn: &TurnRecord) {
+    fn retired(&self, head: &ConversationHead, turn: &Arc<TurnRecord>) {
         self.traces.retired(head, turn);
         if let Some(metrics) = &self.metrics {
             metrics.turn(head, turn);
@@ -79,10 +81,10 @@ impl Observer for Watching {
         }
     }
 
-    fn ended(&self, head: &ConversationHead, end: &ConversationEnd) {
+    fn ended<'a>(&'a self, head: &'a ConversationHead, end: &'a ConversationEnd) -> BoxFuture<'a, ()> {
         if let Some(metrics) = &self.metrics {
             metrics.ended(head, end);
         }
-        self.traces.ended(head, end);
+        self.traces.ended(head, end)
     }
 }

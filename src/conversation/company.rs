@@ -3,6 +3,8 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+use futures_util::future::BoxFuture;
+
 use super::{ConversationEnd, ConversationHead, ExamplePool, Journal, Placebo};
 use crate::{
     budget::ArmBudget,
@@ -18,11 +20,11 @@ use crate::{
 /// Watches conversations: traces and progress are made of what it is told. Called on the actors' thread: be quick.
 pub trait Observer: Send + Sync {
     /// A conversation begins.
-    fn started(&self, head: &ConversationHead);
+    fn started(&self, head: &Arc<ConversationHead>);
     /// A turn has taken effect.
-    fn retired(&self, head: &ConversationHead, turn: &TurnRecord);
-    /// It is over and graded.
-    fn ended(&self, head: &ConversationHead, end: &ConversationEnd);
+    fn retired(&self, head: &ConversationHead, turn: &Arc<TurnRecord>);
+    /// It is over and graded. It counts as over, and is stored as such, when the observer is done with it.
+    fn ended<'a>(&'a self, head: &'a ConversationHead, end: &'a ConversationEnd) -> BoxFuture<'a, ()>;
 }
 
 /// Everything that the conversations of one arrangement share.

@@ -113,7 +113,7 @@ pub async fn hold(
         ending.deterministic = false;
     }
     let end = end(ending, grade);
-    company.observer.ended(&head, &end);
+    company.observer.ended(&head, &end).await;
     let record = ConversationRecord { head: Arc::unwrap_or_clone(head), turns, end };
     company.journal.finish(&record).await?;
     Ok(record)

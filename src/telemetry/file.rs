@@ -73,7 +73,10 @@ impl TraceFile {
         }
         let file = OpenOptions::new().create(true).append(true).open(&self.path)?;
         hold(&file);
-        file.set_len(self.written)?;
+        // Not where nothing changes: ext4 writes a file that was cut to nothing back to the disk when it is closed.
+        if file.metadata()?.len() != self.written {
+            file.set_len(self.written)?;
+        }
         Ok(file)
     }
 }

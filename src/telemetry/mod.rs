@@ -29,6 +29,7 @@ mod turn_spans;
 mod values;
 mod view;
 mod vocabulary;
+mod writing;
 
 pub use closing::{Closing, close_open};
 pub use endpoint::{Endpoint, EndpointError, Protocol};
@@ -38,7 +39,7 @@ pub use projection::{CONVERSATION_SERVICE, Projection, Projector, SPANS_PER_TRAC
 pub use push::{Pushed, Unread, push};
 pub use sampler::Sampler;
 pub use span::{Place, ResourceOf, ServiceSpan, export_request};
-pub use traces::{ConversationTrace, OpenTraces, TraceOptions, Traces};
+pub use traces::{ConversationTrace, TraceOptions, Traces};
 pub use view::{
     BadLine, Difference, Follower, Hand, Lineage, Listed, Look, LookupError, ReadSpan, ReadTrace, SpanDocument,
     SpanKey, SpanLines, State, Steps, TraceDocument, clean, difference, difference_json, duration, hand, lineage_dot,

@@ -68,9 +68,35 @@ pub(super) fn without_effect(variable: &impl Fn(&str) -> Option<String>) -> Opti
     (!set.is_empty()).then(|| format!("{} {has} no effect: spans are sent from the trace files", set.join(", ")))
 }
 
+/// Exporters that are asked for and not known here, with what is done in their place.
+pub(super) fn unknown_exporters(variable: &impl Fn(&str) -> Option<String>) -> Vec<String> {
+    let asked = |(name, instead): (&str, &str)| {
+        let value = variable(name).map(|value| value.trim().to_owned())?;
+        let is_known = ["", "otlp", "none"].contains(&value.as_str());
+        (!is_known).then(|| format!("{name}=`{value}` is not known here (otlp, none): {instead}"))
+    };
+    let exporters = [
+        ("OTEL_TRACES_EXPORTER", "spans go to the trace files and, where a collector is named, over OTLP"),
+        ("OTEL_METRICS_EXPORTER", "no metrics are sent"),
+    ];
+    exporters.into_iter().filter_map(asked).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Resource;
+    use super::{Resource, unknown_exporters};
+
+    #[test]
+    fn an_exporter_that_is_not_known_is_named() {
+        let of = |value: &str| unknown_exporters(&|name| (name == "OTEL_METRICS_EXPORTER").then(|| value.to_owned()));
+        for known in ["", " otlp ", "none"] {
+            assert_eq!(of(known), Vec::<String>::new(), "{known}");
+        }
+        assert_eq!(
+            of("prometheus"),
+            ["OTEL_METRICS_EXPORTER=`prometheus` is not known here (otlp, none): no metrics are sent"]
+        );
+    }
 
     fn read(service: &str, attributes: &str) -> Resource {
         Resource::from_env(&|name| Some(if name == super::SERVICE { service } else { attributes }.to_owned()))

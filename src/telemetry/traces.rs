@@ -1,11 +1,13 @@
 //! What a run does with traces: opens them, gives each conversation its own, and says at the end what became of the spans.
 
 use std::{
-    collections::BTreeMap,
     path::PathBuf,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
+    sync::{Arc, OnceLock, mpsc},
+    time::{Duration, Instant},
 };
+
+use futures_util::future::BoxFuture;
+use tokio::sync::oneshot;
 
 use super::{
     Endpoint, TraceSummary, delivery,
@@ -13,8 +15,9 @@ use super::{
     outbox::Outbox,
     projection::{CONVERSATION_SERVICE, Projection, Projector},
     sampler::Sampler,
-    settings::{Resource, without_effect},
+    settings::{Resource, unknown_exporters, without_effect},
     span::{self, Place, ServiceSpan},
+    writing::{self, Note},
 };
 use crate::{
     conversation::{ConversationEnd, ConversationHead, Observer},
@@ -73,17 +76,56 @@ impl TraceOptions {
         options.namespace = namespace.unwrap_or(options.namespace);
         options.resource = attributes;
         options.warnings = warning.into_iter().chain(without_effect(&variable)).collect();
+        options.warnings.extend(unknown_exporters(&variable));
         options.sampler = Sampler::from_env(&variable)?;
         options.endpoint = Endpoint::from_env(variable)?;
         Ok(options)
     }
 }
 
-/// The traces of one run. Shared by the threads of its conversations.
-pub struct Traces {
+/// What all traces of a run have in common.
+pub(super) struct Desk {
     run: RunId,
     options: TraceOptions,
     outbox: Arc<Outbox>,
+}
+
+impl Desk {
+    /// The trace of one conversation.
+    pub(super) fn conversation(&self, head: Arc<ConversationHead>) -> ConversationTrace {
+        let head_id = head.id;
+        ConversationTrace {
+            file: TraceFile::new(self.path(head.id)),
+            projector: Projector::new(head, self.options.projection),
+            pending: Vec::new(),
+            resource: span::ResourceOf {
+                namespace: self.options.namespace.clone(),
+                instance: self.run.to_string(),
+                more: self.options.resource.clone(),
+            },
+            is_sent: self.options.sampler.takes(trace_id(head_id)),
+            outbox: self.outbox.clone(),
+        }
+    }
+
+    /// Spans could not be written; said once.
+    pub(super) fn lost(&self, spans: usize, error: &str) {
+        if self.outbox.lost(spans, error.to_owned()) {
+            tracing::warn!(error, "traces cannot be written");
+        }
+    }
+
+    fn path(&self, conversation: ConversationId) -> PathBuf {
+        let file = format!("{}.jsonl", conversation.trace_id());
+        self.options.directory.join(self.run.to_string()).join(file)
+    }
+}
+
+/// The traces of one run. Shared by the threads of its conversations, which it observes: what they have done is written by a
+/// thread of its own, turn by turn, and the trace of a conversation is whole in its file before the conversation counts as over.
+pub struct Traces {
+    desk: Arc<Desk>,
+    writer: OnceLock<mpsc::Sender<Note>>,
 }
 
 impl Traces {
@@ -95,41 +137,59 @@ impl Traces {
         if let Some(endpoint) = &options.endpoint {
             delivery::start(endpoint.clone(), outbox.clone());
         }
-        Self { run, options, outbox }
+        Self { desk: Arc::new(Desk { run, options, outbox }), writer: OnceLock::new() }
     }
 
     /// The file of a conversation: `<directory>/<run>/<conversation>.jsonl`, the conversation written as its trace id.
     pub fn path(&self, conversation: ConversationId) -> PathBuf {
-        let file = format!("{}.jsonl", conversation.trace_id());
-        self.options.directory.join(self.run.to_string()).join(file)
+        self.desk.path(conversation)
     }
 
-    /// The trace of one conversation.
+    /// The trace of one conversation, for whoever writes it turn by turn by himself.
     pub fn conversation(&self, head: Arc<ConversationHead>) -> ConversationTrace {
-        let head_id = head.id;
-        ConversationTrace {
-            file: TraceFile::new(self.path(head.id)),
-            projector: Projector::new(head, self.options.projection),
-            resource: span::ResourceOf {
-                namespace: self.options.namespace.clone(),
-                instance: self.run.to_string(),
-                more: self.options.resource.clone(),
-            },
-            is_sent: self.options.sampler.takes(trace_id(head_id)),
-            outbox: self.outbox.clone(),
-        }
+        self.desk.conversation(head)
     }
 
     /// What has become of the spans so far.
     pub fn summary(&self) -> TraceSummary {
-        self.outbox.summary()
+        self.desk.outbox.summary()
     }
 
-    /// Waits for the delivery of what is written, at most for `limit`, and says what became of the spans. What is still
+    /// Waits until what was told is written and delivered, at most for `limit`, and says what became of the spans. What is still
     /// waiting then stays in the files. Blocks: not for asynchronous code.
     pub fn finish(&self, limit: Duration) -> TraceSummary {
-        self.outbox.drain(limit);
-        self.outbox.summary()
+        let begun = Instant::now();
+        if self.writer.get().is_some() {
+            let (done, written) = mpsc::channel();
+            self.tell(Note::Flush(done));
+            // Where it takes too long, the summary says what is there.
+            let _ = written.recv_timeout(limit);
+        }
+        self.desk.outbox.drain(limit.saturating_sub(begun.elapsed()));
+        self.desk.outbox.summary()
+    }
+
+    fn tell(&self, note: Note) {
+        if self.writer.get_or_init(|| writing::start(self.desk.clone())).send(note).is_err() {
+            self.desk.lost(1, "the thread that writes traces is gone");
+        }
+    }
+}
+
+impl Observer for Traces {
+    fn started(&self, head: &Arc<ConversationHead>) {
+        self.tell(Note::Started(head.clone()));
+    }
+
+    fn retired(&self, head: &ConversationHead, turn: &Arc<TurnRecord>) {
+        self.tell(Note::Retired(head.id, turn.clone()));
+    }
+
+    fn ended<'a>(&'a self, head: &'a ConversationHead, end: &'a ConversationEnd) -> BoxFuture<'a, ()> {
+        let (whole, written) = oneshot::channel();
+        self.tell(Note::Ended(head.id, Box::new(end.clone()), whole));
+        // A thread that is gone has been told of.
+        Box::pin(async { drop(written.await) })
     }
 }
 
@@ -138,6 +198,8 @@ impl Traces {
 pub struct ConversationTrace {
     projector: Projector,
     file: TraceFile,
+    /// Spans that are not in the file yet.
+    pending: Vec<ServiceSpan>,
     resource: span::ResourceOf,
     is_sent: bool,
     outbox: Arc<Outbox>,
@@ -151,23 +213,38 @@ impl ConversationTrace {
 
     /// The conversation begins.
     pub fn started(&mut self) {
-        let spans = self.projector.started();
-        self.write(spans);
+        self.take_start();
+        self.write();
     }
 
     /// A turn has retired. Turns come in the order of `seq`, once each.
     pub fn turn(&mut self, turn: &TurnRecord) {
-        let spans = self.projector.turn(turn);
-        self.write(spans);
+        self.take_turn(turn);
+        self.write();
     }
 
     /// The conversation is over.
     pub fn end(&mut self, end: &ConversationEnd) {
         let spans = self.projector.end(end);
-        self.write(spans);
+        self.pending.extend(spans);
+        self.write();
     }
 
-    fn write(&mut self, spans: Vec<ServiceSpan>) {
+    /// As [`ConversationTrace::started`], without writing it yet.
+    pub(super) fn take_start(&mut self) {
+        let spans = self.projector.started();
+        self.pending.extend(spans);
+    }
+
+    /// As [`ConversationTrace::turn`], without writing it yet.
+    pub(super) fn take_turn(&mut self, turn: &TurnRecord) {
+        let spans = self.projector.turn(turn);
+        self.pending.extend(spans);
+    }
+
+    /// Writes what is not in the file yet, as one line.
+    pub(super) fn write(&mut self) {
+        let spans = std::mem::take(&mut self.pending);
         if spans.is_empty() {
             return;
         }
@@ -183,44 +260,6 @@ impl ConversationTrace {
                     tracing::warn!(file = %self.file.path().display(), %error, "a trace cannot be written");
                 }
             }
-        }
-    }
-}
-
-/// Observes conversations and writes the trace of each while it goes on.
-pub struct OpenTraces {
-    traces: Arc<Traces>,
-    open: Mutex<BTreeMap<ConversationId, ConversationTrace>>,
-}
-
-impl OpenTraces {
-    /// None is open yet.
-    pub fn new(traces: Arc<Traces>) -> Self {
-        Self { traces, open: Mutex::default() }
-    }
-
-    fn open(&self) -> MutexGuard<'_, BTreeMap<ConversationId, ConversationTrace>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Observer for OpenTraces {
-    fn started(&self, head: &ConversationHead) {
-        let mut trace = self.traces.conversation(Arc::new(head.clone()));
-        trace.started();
-        self.open().insert(head.id, trace);
-    }
-
-    fn retired(&self, head: &ConversationHead, turn: &TurnRecord) {
-        if let Some(trace) = self.open().get_mut(&head.id) {
-            trace.turn(turn);
-        }
-    }
-
-    fn ended(&self, head: &ConversationHead, end: &ConversationEnd) {
-        let trace = self.open().remove(&head.id);
-        if let Some(mut trace) = trace {
-            trace.end(end);
         }
     }
 }

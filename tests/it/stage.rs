@@ -81,11 +81,13 @@ pub struct Notebook {
 }
 
 impl Observer for Notebook {
-    fn started(&self, _: &ConversationHead) {}
-    fn retired(&self, _: &ConversationHead, turn: &TurnRecord) {
-        self.retired.lock().unwrap().push(turn.clone());
+    fn started(&self, _: &Arc<ConversationHead>) {}
+    fn retired(&self, _: &ConversationHead, turn: &Arc<TurnRecord>) {
+        self.retired.lock().unwrap().push(TurnRecord::clone(turn));
     }
-    fn ended(&self, _: &ConversationHead, _: &ConversationEnd) {}
+    fn ended<'a>(&'a self, _: &'a ConversationHead, _: &'a ConversationEnd) -> BoxFuture<'a, ()> {
+        Box::pin(async {})
+    }
 }
 
 /// A model that answers every request with a program or a diagnosis made up from the request's seed.

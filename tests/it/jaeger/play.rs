@@ -15,7 +15,7 @@ use rolecall::{
     ids::{MessageId, RunId},
     llm::{ChatModel, Parameters},
     messages::{Message, Origin},
-    telemetry::{Endpoint, OpenTraces, TraceOptions, TraceSummary, Traces, push},
+    telemetry::{Endpoint, TraceOptions, TraceSummary, Traces, push},
     topology::Plan,
 };
 use tokio_util::sync::CancellationToken;
@@ -58,8 +58,7 @@ impl Run {
                 Parameters { temperature: Some(0.7.into()), max_output_tokens: Some(512), ..Parameters::default() };
         }
         let mut company = company(plan, model, MadeUpSandbox::by_text(), None);
-        let tracing = OpenTraces::new(self.traces.clone());
-        Arc::get_mut(&mut company).unwrap().observer = Arc::new(tracing);
+        Arc::get_mut(&mut company).unwrap().observer = self.traces.clone();
         let run = self.id;
         on_stage(async move {
             let one = |sample| {
