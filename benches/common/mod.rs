@@ -26,8 +26,10 @@ use crate::{
 };
 
 /// The SEIDR cast with 60 programs a conversation, on a talkative model that takes this long for each call and a sandbox that runs
-/// nothing.
+/// nothing. Each cast writes programs of its own: what was run once is not run again.
 pub fn cast(delay: Duration) -> Company {
+    static CASTS: AtomicU64 = AtomicU64::new(0);
+    let number = CASTS.fetch_add(1, Ordering::Relaxed);
     let model: Arc<dyn ChatModel> = Arc::new(Scripted::with(move |request, _| {
         let text = |choice| {
             format!("```python\ndef f(x):\n    return {}\n```\n", mix(request.seed ^ number, u64::from(choice)))
