@@ -54,8 +54,9 @@ impl Writer {
                 match note {
                     Note::Started(head) => {
                         let id = head.id;
-                        let trace = self.open.entry(id).insert_entry(self.desk.conversation(head));
-                        trace.into_mut().take_start();
+                        let mut trace = self.desk.conversation(head);
+                        trace.take_start();
+                        self.open.insert(id, trace);
                         touched.insert(id);
                     }
                     Note::Retired(id, turn) => {
