@@ -259,7 +259,7 @@ fn a_replaced_role_is_counted() {
 #[test]
 fn metrics_go_over_grpc_too() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let seen: Arc<Mutex<Vec<(String, Vec<u8>)>>> = Arc::default();
+    let seen = Seen::default();
     let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     runtime.spawn(grpc_sink(listener, seen.clone()));
@@ -276,7 +276,7 @@ fn metrics_go_over_grpc_too() {
 }
 
 /// Takes every call, and answers it with an empty message.
-async fn grpc_sink(listener: tokio::net::TcpListener, seen: Arc<Mutex<Vec<(String, Vec<u8>)>>>) {
+async fn grpc_sink(listener: tokio::net::TcpListener, seen: Seen) {
     while let Ok((stream, _)) = listener.accept().await {
         let seen = seen.clone();
         tokio::spawn(async move {
