@@ -34,7 +34,7 @@ pub use patches::Patches;
 pub use place::Place;
 pub use profile::{Profile, TestCoverage};
 pub use program::{Program, ProgramHash};
-pub use regular_file::{open_regular_file, read_regular_file};
+pub use regular_file::{open_regular_file, read_regular_file, with_files_read};
 pub use settings::{Children, Slots};
 pub use shorten::shorten;
 pub use task::{FeedbackSet, HiddenTests, Problem, ScoredOn, Task};

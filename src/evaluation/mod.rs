@@ -1,5 +1,6 @@
 //! Runs of many conversations: what is held, in which order, at most how many at once; limits measured before.
 
+pub mod bundle;
 mod calibration;
 mod placebos;
 pub mod records;
