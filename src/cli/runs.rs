@@ -10,7 +10,11 @@ use super::{
     store::{find, open_kept},
     terminal,
 };
-use crate::store::{RunRow, RunState, Store};
+use crate::{
+    evaluation::Shard,
+    ids::RunId,
+    store::{RunRow, RunState, Store},
+};
 
 /// `event = "run"`: one run of the store.
 #[derive(Clone, Debug, Serialize)]
@@ -18,6 +22,8 @@ struct KeptRun {
     event: &'static str,
     run: String,
     state: &'static str,
+    shard: Option<Shard>,
+    shard_of: Option<RunId>,
     topology: String,
     seed: u64,
     planned: usize,
@@ -37,6 +43,8 @@ impl KeptRun {
             event: "run",
             run: row.run.clone(),
             state: state(store, row),
+            shard: facts.shard.as_ref().map(|facts| facts.shard),
+            shard_of: facts.shard.as_ref().map(|facts| facts.of),
             topology: facts.topology,
             seed: facts.seed,
             planned: facts.planned,
@@ -84,8 +92,24 @@ pub async fn runs(verb: RunsVerb) -> Result<Exit, Failure> {
             if json {
                 terminal::json(&run);
             } else {
-                let KeptRun { run, state, topology, seed, planned, begun, ended, folder, arguments, .. } = &run;
+                let KeptRun {
+                    run,
+                    state,
+                    shard: run_shard,
+                    shard_of,
+                    topology,
+                    seed,
+                    planned,
+                    begun,
+                    ended,
+                    folder,
+                    arguments,
+                    ..
+                } = &run;
                 terminal::data(&format!("run {run}: {state}\n{topology}, seed {seed}"));
+                if let (Some(shard), Some(of)) = (run_shard, shard_of) {
+                    terminal::data(&format!("shard {shard} of run {of}"));
+                }
                 terminal::data(&format!("{planned} conversations planned, {begun} begun, {ended} ended"));
                 terminal::data(&format!("in {folder}: {}", arguments.join(" ")));
             }
@@ -110,7 +134,8 @@ fn table(runs: &[KeptRun]) -> String {
     table.load_preset(NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(["run", "state", "arrangement", "seed", "ended"]);
     for run in runs {
-        let ended = format!("{} of {}", run.ended, run.planned);
+        let shard = run.shard.map_or_else(String::new, |shard| format!(", shard {shard}"));
+        let ended = format!("{} of {}{shard}", run.ended, run.planned);
         table.add_row([run.run.clone(), run.state.to_owned(), run.topology.clone(), run.seed.to_string(), ended]);
     }
     table.to_string()
