@@ -1,12 +1,19 @@
 //! Shards that were killed or parked, merged before and after they went on.
 
-use std::{thread, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
+    },
+    time::Duration,
+};
 
 use serde_json::json;
 
 use super::{merge, printed, rows, shard};
 use crate::store::{
-    model_server::ModelServer,
+    model_server::{ModelServer, choice, reply},
+    resuming::wait_until,
     scene::{Scene, results, words},
 };
 
@@ -30,32 +37,46 @@ const SIX: &[&str] = &[
     "--json",
 ];
 
+/// A server that leaves the fifth call without an answer until `go_on` is set: the shard that makes it cannot end before.
+fn server() -> (ModelServer, Arc<AtomicBool>) {
+    let (calls, go_on) = (AtomicUsize::new(0), Arc::new(AtomicBool::new(false)));
+    let may_answer = go_on.clone();
+    let server = ModelServer::saying(Duration::ZERO, move |body| {
+        if calls.fetch_add(1, SeqCst) >= 4 {
+            wait_until(|| may_answer.load(SeqCst));
+        }
+        let seed = body["seed"].as_u64().unwrap();
+        reply(vec![choice(0, &format!("```python\nprint({})\n```\n", seed % 9973), "stop")])
+    });
+    (server, go_on)
+}
+
 /// Holds shard 1 of 2 as a whole, and shard 2 until `kind` after its first conversation.
-fn cut_off(scene: &Scene, kind: &str) -> Vec<String> {
+fn cut_off(scene: &Scene, go_on: &AtomicBool, kind: &str) -> Vec<String> {
     assert_eq!(shard(scene, SIX, "1/2").status.code(), Some(0));
     let mut process = scene.start(&[SIX, &["--shard", "2/2", "--store", "s2"]].concat());
-    let ended = || {
+    wait_until(|| {
         let output = scene.run(&["runs", "list", "--json", "--store", "s2"]);
-        serde_json::from_slice::<serde_json::Value>(&output.stdout).ok().and_then(|run| run["ended"].as_u64())
-    };
-    for _ in 0..12_000 {
-        if ended().is_some_and(|ended| ended >= 1) {
-            break;
-        }
-        thread::sleep(Duration::from_millis(5));
-    }
+        let run = serde_json::from_slice::<serde_json::Value>(&output.stdout);
+        run.is_ok_and(|run| run["ended"] == 1 && run["begun"] == 2)
+    });
+    let running = merge(scene, &["s1".to_owned(), "s2".to_owned()], &["--partial"]);
+    assert_eq!(running.status.code(), Some(75), "{}", words(&running));
+    let said = "error: shard 2/2 goes on in another process, and nothing was merged: ";
+    assert!(words(&running).starts_with(said), "{}", words(&running));
     let id = process.id().to_string();
     assert!(std::process::Command::new("kill").args([kind, &id]).status().unwrap().success());
     process.wait().unwrap();
+    go_on.store(true, SeqCst);
     vec!["s1".to_owned(), "s2".to_owned()]
 }
 
 #[test]
 fn a_shard_that_was_cut_off_goes_on_and_is_merged() {
     for kind in ["-KILL", "-USR1"] {
-        let server = ModelServer::start(Duration::from_millis(150));
+        let (server, go_on) = server();
         let scene = Scene::new(&server);
-        let sources = cut_off(&scene, kind);
+        let sources = cut_off(&scene, &go_on, kind);
         let early = merge(&scene, &sources, &[]);
         assert_eq!(early.status.code(), Some(75), "{}", words(&early));
         let said = words(&early);
@@ -78,12 +99,12 @@ fn a_shard_that_was_cut_off_goes_on_and_is_merged() {
 
 #[test]
 fn what_there_is_can_be_taken_and_taken_again_when_it_is_more() {
-    let server = ModelServer::start(Duration::from_millis(150));
+    let (server, go_on) = server();
     let scene = Scene::new(&server);
-    let sources = cut_off(&scene, "-KILL");
+    let sources = cut_off(&scene, &go_on, "-KILL");
     let part = printed(&merge(&scene, &sources, &["--partial", "--json"]));
     let (ended, added) = (part["ended"].as_u64().unwrap(), part["added"].as_u64().unwrap());
-    assert!((4..6).contains(&ended) && (ended..=6).contains(&added), "{part}");
+    assert_eq!((ended, added), (4, 5), "the second conversation of the shard was under way: {part}");
     assert!(part["missing"][0].as_str().unwrap().starts_with("shard 2/2 has ended "), "{part}");
     let listed = printed(&scene.run(&["runs", "list", "--json", "--store", "merged"]));
     assert_eq!((&listed["state"], &listed["planned"]), (&json!("parked"), &json!(6)), "{listed}");
@@ -106,9 +127,9 @@ fn what_there_is_can_be_taken_and_taken_again_when_it_is_more() {
 
 #[test]
 fn what_is_missing_of_a_merged_run_can_be_held_there_and_is_not_held_twice() {
-    let server = ModelServer::start(Duration::from_millis(150));
+    let (server, go_on) = server();
     let scene = Scene::new(&server);
-    let sources = cut_off(&scene, "-USR1");
+    let sources = cut_off(&scene, &go_on, "-USR1");
     printed(&merge(&scene, &sources, &["--partial", "--json"]));
     let resumed = scene.run(&["resume", "--last", "--json", "--store", "merged"]);
     assert_eq!(resumed.status.code(), Some(0), "{}", words(&resumed));
