@@ -29,6 +29,19 @@ impl Source {
     /// # Errors
     /// [`StoreError`]
     pub fn open(path: &Path) -> Result<Self, StoreError> {
+        Self::open_quietly(path).map_err(|error| match error {
+            // What is beside the file must be put into it, and whoever only reads cannot do that.
+            StoreError::ReadOnly(file) => StoreError::Unreadable(
+                file,
+                "its process was killed, and nothing can be written there to make it whole; copy it to where that can be done, or \
+                 let its run go on first"
+                    .to_owned(),
+            ),
+            other => other,
+        })
+    }
+
+    fn open_quietly(path: &Path) -> Result<Self, StoreError> {
         let file = if path.is_dir() { path.join(FILE) } else { path.to_path_buf() };
         // What SQLite says of files that are not there is less than what the system says.
         let file = fs::canonicalize(&file).map_err(|error| StoreError::Unreadable(file, error.to_string()))?;
@@ -113,7 +126,33 @@ fn uri(file: &Path, is_quiet: bool) -> Option<String> {
 mod tests {
     use std::path::Path;
 
-    use super::uri;
+    use super::{Source, uri};
+    use crate::store::{RunRow, RunState, Store, StoreError};
+
+    #[test]
+    fn whoever_writes_while_it_is_read_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let put = |run: &str| {
+            let store = Store::open(folder.path()).unwrap();
+            let (run, plan, facts) = (run.to_owned(), "p".to_owned(), serde_json::Value::Null);
+            let row = RunRow { run, plan, begun_ns: 1, state: RunState::Ended, facts };
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            runtime.block_on(store.put_run(&row)).unwrap();
+            store
+        };
+        drop(put("a"));
+        let source = Source::open(folder.path()).unwrap();
+        assert_eq!(source.runs().unwrap().len(), 1);
+        source.still_quiet().unwrap();
+        // Both while it is open, and afterwards.
+        let store = put("b");
+        assert!(matches!(source.still_quiet(), Err(StoreError::Busy(_))));
+        let beside = Source::open(folder.path()).unwrap();
+        assert_eq!(beside.runs().unwrap().len(), 2);
+        beside.still_quiet().unwrap();
+        drop((beside, store));
+        assert!(matches!(source.still_quiet(), Err(StoreError::Busy(_))));
+    }
 
     #[test]
     fn no_letter_of_a_path_is_taken_for_a_parameter() {

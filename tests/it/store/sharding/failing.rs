@@ -1,6 +1,6 @@
 //! Disks that are full or read-only: the store that is merged into stays as it was.
 
-use std::time::Duration;
+use std::{fs, time::Duration};
 
 use super::{FOUR, bytes, rows, shards};
 use crate::store::{
@@ -54,4 +54,25 @@ fn shards_on_a_disk_that_nobody_may_write_to_are_read() {
     );
     assert_eq!(output.status.code(), Some(0), "{}", words(&output));
     assert_eq!(scene.run(&["resume", "--last", "--store", "merged"]).status.code(), Some(0));
+}
+
+#[test]
+fn what_was_cut_off_on_such_a_disk_is_told_and_not_taken_for_whole() {
+    let scene = Scene::new(&ModelServer::start(Duration::ZERO));
+    shards(&scene, FOUR, 1);
+    let at = |name: &str| scene.folder.path().join(name);
+    let open = rusqlite::Connection::open(at("s1/rolecall.sqlite")).unwrap();
+    open.execute("UPDATE runs SET state = 'parked'", []).unwrap();
+    fs::create_dir(at("cut")).unwrap();
+    for name in ["rolecall.sqlite", "rolecall.sqlite-wal"] {
+        fs::copy(at("s1").join(name), at("cut").join(name)).unwrap();
+    }
+    let merging = "\"$ROLECALL\" merge cut --store merged";
+    let output = with_mounts(&scene, &format!("mount --bind cut cut && mount -o remount,bind,ro cut && {merging}"));
+    assert_eq!(output.status.code(), Some(2), "{}", words(&output));
+    assert!(words(&output).contains("its process was killed"), "{}", words(&output));
+    // Where it can be read, what stands beside the file counts.
+    let output = with_mounts(&scene, merging);
+    assert_eq!(output.status.code(), Some(75), "{}", words(&output));
+    assert!(words(&output).contains("shard 1/1 has ended 4 of 4 conversations"), "{}", words(&output));
 }
