@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    path::{Path, PathBuf},
+    path::PathBuf,
 };
 
 use clap::Args;
@@ -288,24 +288,21 @@ fn tell(
     merged: Merged,
 ) {
     let Merged { added, advanced, known, ended } = merged;
-    let store = absolute(target.folder()).display().to_string();
     for words in incomplete {
         terminal::talk(&format!("warning: {words}"));
     }
     if args.json {
-        let (run, missing) = (run.to_string(), incomplete.to_vec());
-        let event = "merged";
+        let (event, run, missing) = ("merged", run.to_string(), incomplete.to_vec());
+        let store = fs::canonicalize(target.folder()).unwrap_or_else(|_| target.folder().to_path_buf());
+        let store = store.display().to_string();
         terminal::json(&MergedRun { event, run, shards, missing, planned, ended, added, advanced, known, store });
         return;
     }
     terminal::data(&format!(
-        "run {run}: {ended} of {planned} conversations of {shards} shards have ended, in {store}: {added} added, {advanced} \
-         advanced, {known} there before"
+        "run {run}: {ended} of {planned} conversations of {shards} shards have ended, in {}: {added} added, {advanced} \
+         advanced, {known} there before",
+        target.folder().display()
     ));
-}
-
-fn absolute(path: &Path) -> PathBuf {
-    fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
 fn listed(words: &[String]) -> String {
