@@ -45,12 +45,16 @@ pub struct Merged {
     pub ended: usize,
 }
 
-/// What a store has of a conversation.
-struct Contents {
+/// A conversation's row.
+struct Kept {
     id: i64,
     run: String,
     head: Vec<u8>,
     finish: Option<Vec<u8>>,
+}
+
+/// What stands below a conversation's row.
+struct Below {
     /// Hashes of what only ever grows: turns and answers.
     rows: BTreeMap<String, blake3::Hash>,
     asked: i64,
@@ -120,12 +124,13 @@ struct Taking<'a> {
 
 impl Taking<'_> {
     fn conversation(&mut self, conversation: ConversationId, run: &str, merged: &mut Merged) -> Result<(), StoreError> {
-        let from = self.source;
-        let Some(there) = Contents::of(from.connection(), conversation).said(from.file())? else { return Ok(()) };
-        match Contents::of(self.connection, conversation).said(self.file)? {
+        let Some(there) = Kept::of(self.source.connection(), conversation).said(self.source.file())? else {
+            return Ok(());
+        };
+        match Kept::of(self.connection, conversation).said(self.file)? {
             None => merged.added += 1,
             Some(here) if here.run != run => return Err(self.contrary(conversation)),
-            Some(here) => match there.compared(&here) {
+            Some(here) => match self.compared(&there, &here)? {
                 Comparison::NotFurther => {
                     merged.known += 1;
                     return Ok(());
@@ -141,12 +146,18 @@ impl Taking<'_> {
         self.copy(conversation, run, &there)
     }
 
+    fn compared(&self, there: &Kept, here: &Kept) -> Result<Comparison, StoreError> {
+        let below_there = there.below(self.source.connection()).said(self.source.file())?;
+        let below_here = here.below(self.connection).said(self.file)?;
+        Ok(compare((there, &below_there), (here, &below_here)))
+    }
+
     fn contrary(&self, conversation: ConversationId) -> StoreError {
         let (path, source_file) = (self.file.to_path_buf(), self.source.file().to_path_buf());
         StoreError::Contrary { path, source_file, conversation }
     }
 
-    fn copy(&mut self, conversation: ConversationId, run: &str, there: &Contents) -> Result<(), StoreError> {
+    fn copy(&mut self, conversation: ConversationId, run: &str, there: &Kept) -> Result<(), StoreError> {
         for bytes in [Some(&there.head), there.finish.as_ref()].into_iter().flatten() {
             self.copy_programs(bytes)?;
         }
@@ -193,45 +204,47 @@ impl Taking<'_> {
     }
 }
 
-impl Contents {
+impl Kept {
     fn of(connection: &Connection, conversation: ConversationId) -> rusqlite::Result<Option<Self>> {
         let sql = "SELECT id, run, head, finish FROM conversations WHERE conversation = ?1";
         let columns = |row: &rusqlite::Row<'_>| {
-            let (id, run, head, finish) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
-            Ok(Self { id, run, head, finish, rows: BTreeMap::new(), asked: 0 })
+            Ok(Self { id: row.get(0)?, run: row.get(1)?, head: row.get(2)?, finish: row.get(3)? })
         };
-        let found = connection.prepare_cached(sql)?.query_row([conversation.0], columns).optional()?;
-        let Some(mut contents) = found else { return Ok(None) };
+        connection.prepare_cached(sql)?.query_row([conversation.0], columns).optional()
+    }
+
+    fn below(&self, connection: &Connection) -> rusqlite::Result<Below> {
+        let mut rows = BTreeMap::new();
         for sql in [
             "SELECT seq || ' ' || attempt, content FROM turns WHERE conversation = ?1",
             "SELECT hex(key), content FROM answers WHERE conversation = ?1",
         ] {
             let mut statement = connection.prepare_cached(sql)?;
-            let mut rows = statement.query([contents.id])?;
-            while let Some(row) = rows.next()? {
-                contents.rows.insert(row.get(0)?, blake3::hash(row.get_ref(1)?.as_blob()?));
+            let mut found = statement.query([self.id])?;
+            while let Some(row) = found.next()? {
+                rows.insert(row.get(0)?, blake3::hash(row.get_ref(1)?.as_blob()?));
             }
         }
         let sql = "SELECT count(*) FROM asked WHERE conversation = ?1";
-        contents.asked = connection.prepare_cached(sql)?.query_row([contents.id], |row| row.get(0))?;
-        Ok(Some(contents))
+        let asked = connection.prepare_cached(sql)?.query_row([self.id], |row| row.get(0))?;
+        Ok(Below { rows, asked })
     }
+}
 
-    /// How it stands to what is `here`: the same conversation, once begun, only ever grows.
-    fn compared(&self, here: &Self) -> Comparison {
-        let holds = |more: &Self, less: &Self| {
-            less.rows.iter().all(|(key, hash)| more.rows.get(key) == Some(hash))
-                && (less.finish.is_none() || less.finish == more.finish)
-        };
-        if self.head != here.head {
-            return Comparison::Contrary;
-        }
-        match (holds(self, here), holds(here, self)) {
-            // A call that was asked and has no answer may have been paid for.
-            (true, true) if self.asked > here.asked => Comparison::Further,
-            (_, true) => Comparison::NotFurther,
-            (true, false) => Comparison::Further,
-            (false, false) => Comparison::Contrary,
-        }
+/// How a conversation stands `there` to how it stands `here`: once begun, it only ever grows.
+fn compare(there: (&Kept, &Below), here: (&Kept, &Below)) -> Comparison {
+    let holds = |(more, more_below): (&Kept, &Below), (less, less_below): (&Kept, &Below)| {
+        less_below.rows.iter().all(|(key, hash)| more_below.rows.get(key) == Some(hash))
+            && (less.finish.is_none() || less.finish == more.finish)
+    };
+    if there.0.head != here.0.head {
+        return Comparison::Contrary;
+    }
+    match (holds(there, here), holds(here, there)) {
+        // A call that was asked and has no answer may have been paid for.
+        (true, true) if there.1.asked > here.1.asked => Comparison::Further,
+        (_, true) => Comparison::NotFurther,
+        (true, false) => Comparison::Further,
+        (false, false) => Comparison::Contrary,
     }
 }

@@ -1,6 +1,7 @@
 //! Shards that were killed or parked, merged before and after they went on.
 
 use std::{
+    fs,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
@@ -109,6 +110,11 @@ fn what_there_is_can_be_taken_and_taken_again_when_it_is_more() {
     let listed = printed(&scene.run(&["runs", "list", "--json", "--store", "merged"]));
     assert_eq!((&listed["state"], &listed["planned"]), (&json!("parked"), &json!(6)), "{listed}");
 
+    let at = |name: &str| scene.folder.path().join(name);
+    fs::create_dir(at("old")).unwrap();
+    for name in ["rolecall.sqlite", "rolecall.sqlite-wal"] {
+        fs::copy(at("s2").join(name), at("old").join(name)).unwrap();
+    }
     assert_eq!(scene.run(&["resume", "--last", "--store", "s2"]).status.code(), Some(0));
     let all = printed(&merge(&scene, &sources, &["--json"]));
     assert_eq!((&all["ended"], &all["missing"]), (&json!(6), &json!([])), "{all}");
@@ -118,9 +124,10 @@ fn what_there_is_can_be_taken_and_taken_again_when_it_is_more() {
     assert_eq!(listed["state"], "ended", "{listed}");
 
     // An old copy of a shard takes nothing back.
-    let before = rows(&scene.folder.path().join("merged"));
-    assert_eq!(printed(&merge(&scene, &sources[..1], &["--partial", "--json"]))["known"], 3);
-    assert_eq!(rows(&scene.folder.path().join("merged")), before);
+    let before = rows(&at("merged"));
+    let old = printed(&merge(&scene, &["s1".to_owned(), "old".to_owned()], &["--partial", "--json"]));
+    assert_eq!((&old["known"], &old["advanced"], &old["ended"]), (&json!(5), &json!(0), &json!(6)), "{old}");
+    assert_eq!(rows(&at("merged")), before);
     let merged = scene.run(&["resume", "--last", "--json", "--store", "merged"]);
     assert_eq!(results(&merged), results(&scene.run(SIX)), "{}", words(&merged));
 }
