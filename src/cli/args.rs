@@ -2,8 +2,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use super::{export::ExportArgs, trace::TraceVerb};
-use crate::{conversation::CacheMode, domain::FeedbackSet, sandbox::Backends};
+use super::{export::ExportArgs, merge::MergeArgs, trace::TraceVerb};
+use crate::{conversation::CacheMode, domain::FeedbackSet, evaluation::Shard, sandbox::Backends};
 
 /// Runs, traces and compares arrangements of LLM roles that write and repair programs.
 #[derive(Debug, Parser)]
@@ -24,6 +24,8 @@ pub enum Verb {
     /// List, show and remove the runs that the store keeps.
     #[command(subcommand)]
     Runs(RunsVerb),
+    /// Put the shards of a run together, in one store.
+    Merge(MergeArgs),
     /// Write the programs of a run as other tools read them.
     Export(ExportArgs),
     /// Run programs that exist against visible and hidden tests.
@@ -308,6 +310,13 @@ pub struct RunArgs {
     /// run's: `write` is both, `read` the first alone.
     #[arg(long, value_enum, value_name = "MODE", default_value = "write")]
     pub cache: CacheChoice,
+    /// Hold only the I-th of N parts of the conversations, each of which is in one part; `rolecall merge` puts the parts together
+    /// (docs/shards.md). Needs --seed.
+    #[arg(long, value_name = "I/N", conflicts_with = "new")]
+    pub shard: Option<Shard>,
+    /// With --shard: what tells this run from another that does the same.
+    #[arg(long, value_name = "NAME", requires = "shard")]
+    pub run_name: Option<String>,
     /// Begin a new run, also where the newest run of the same command was interrupted and could go on.
     #[arg(long)]
     pub new: bool,

@@ -4,7 +4,7 @@ use super::{
     args::{Cli, TopologyVerb, Verb},
     doctor,
     exit::{Exit, Failure},
-    export, judge, machine, models, resume, roles, run, runs, terminal, topology, trace,
+    export, judge, machine, merge, models, resume, roles, run, runs, terminal, topology, trace,
 };
 use crate::topology::Overrides;
 
@@ -49,6 +49,7 @@ fn carry_out(cli: Cli) -> Result<u8, Failure> {
         Verb::Run(args) => on_actors(run::run(*args, run::Beginning::Either))?.code(),
         Verb::Resume(args) => on_actors(resume::resume(args))?.code(),
         Verb::Runs(verb) => on_actors(runs::runs(verb))?.code(),
+        Verb::Merge(args) => on_actors(merge::merge(args))?.code(),
         Verb::Export(args) => export::export(&args)?.code(),
         Verb::Judge(args) => on_actors(async move { judge::judge(&args).await })?.code(),
         Verb::Topology(TopologyVerb::Check { file, prompts, json }) => {

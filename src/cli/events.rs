@@ -5,10 +5,13 @@ use std::{collections::BTreeMap, path::Path};
 
 use serde::Serialize;
 
+use super::sharding::ShardFacts;
 use crate::{
     budget::TurnedAway,
     conversation::ConversationRecord,
     domain::{ErrorType, Isolation, Judgement, Money, OutputRule, Patches, Problem, Protocol, ScoredOn, Spend},
+    evaluation::Shard,
+    ids::RunId,
     runtime::AnsweredFrom,
     telemetry::TraceSummary,
 };
@@ -140,6 +143,9 @@ fn answers_from_cache(record: &ConversationRecord) -> usize {
 pub struct RunFinished {
     event: &'static str,
     run: String,
+    /// Which part of the run it is, and of which run; null where it is a whole run.
+    shard: Option<Shard>,
+    shard_of: Option<RunId>,
     topology: String,
     seed: u64,
     conversations: usize,
@@ -244,6 +250,8 @@ impl RunFinished {
         Self {
             event: "run_finished",
             run,
+            shard: None,
+            shard_of: None,
             topology,
             seed,
             conversations: records.len(),
@@ -262,6 +270,12 @@ impl RunFinished {
             wall_secs: wall.as_secs_f64(),
             traces: delivered.into(),
         }
+    }
+
+    /// The same, of a shard where it is one.
+    #[must_use]
+    pub fn of_shard(self, shard: Option<&ShardFacts>) -> Self {
+        Self { shard: shard.map(|facts| facts.shard), shard_of: shard.map(|facts| facts.of), ..self }
     }
 }
 

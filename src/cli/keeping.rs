@@ -6,7 +6,13 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::{cast::Models, exit::Failure, run::Beginning, terminal};
+use super::{
+    cast::Models,
+    exit::Failure,
+    run::Beginning,
+    sharding::{ShardAsked, ShardFacts, refuse_where_it_cannot_be},
+    terminal,
+};
 use crate::{
     conversation::{CacheMode, Journal, MemoryJournal, StoreJournal},
     domain::Problem,
@@ -30,8 +36,11 @@ pub struct RunFacts {
     pub seed: u64,
     /// The arrangement's name.
     pub topology: String,
-    /// Conversations planned.
+    /// Conversations planned; of a shard, its own.
     pub planned: usize,
+    /// What it is part of, where it is a shard.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<ShardFacts>,
     /// Hashes of what it was asked to do, by what they are of.
     pub parts: BTreeMap<String, String>,
     /// The model of each actor.
@@ -85,10 +94,12 @@ impl RunFacts {
 
 /// The run that this process is.
 pub struct Keeping {
-    /// Its identity.
+    /// The identity that its conversations are named by: of a shard, that of the whole run.
     pub run: RunId,
     /// Its seed.
     pub seed: u64,
+    /// Conversations that are held here.
+    pub planned: usize,
     kept: Option<Kept>,
 }
 
@@ -108,14 +119,30 @@ pub struct Undertaking {
     pub seed: Option<u64>,
     /// The arrangement's name.
     pub topology: String,
-    /// Conversations.
+    /// Conversations, of all shards together.
     pub planned: usize,
+    /// The part of it that is asked for.
+    pub shard: Option<ShardAsked>,
 }
 
 impl Undertaking {
-    fn plan(&self) -> String {
-        blake3::hash(serde_json::json!([self.parts, self.seed]).to_string().as_bytes()).to_hex().to_string()
+    fn shard(&self) -> Option<ShardFacts> {
+        self.shard.as_ref().map(|asked| asked.facts(&self.plan(), self.planned))
     }
+
+    /// How many conversations are held here.
+    fn planned_here(&self) -> usize {
+        self.shard.as_ref().map_or(self.planned, |asked| asked.shard.share(self.planned))
+    }
+
+    fn plan(&self) -> String {
+        plan_of(&self.parts, self.seed)
+    }
+}
+
+/// The identity of what a run is asked to do: equal for equal commands on equal files.
+pub fn plan_of(parts: &BTreeMap<String, String>, seed: Option<u64>) -> String {
+    blake3::hash(serde_json::json!([parts, seed]).to_string().as_bytes()).to_hex().to_string()
 }
 
 impl Keeping {
@@ -128,10 +155,24 @@ impl Keeping {
         let (store, again) = match (beginning, store) {
             (Beginning::Again(store, row), _) => (store, Some(*row)),
             (_, None) => {
-                return Ok(Self { run: RunId::new(), seed: what.seed.unwrap_or_else(draw_seed), kept: None });
+                if let Some(ShardAsked { shard, .. }) = &what.shard {
+                    let no_use = format!("--shard {shard}: --store memory keeps nothing that could be merged");
+                    return Err(Failure::usage(no_use));
+                }
+                let seed = what.seed.unwrap_or_else(draw_seed);
+                return Ok(Self { run: RunId::new(), seed, planned: what.planned, kept: None });
             }
             (Beginning::New, Some(store)) => (store, None),
             (Beginning::Either, Some(store)) => {
+                if let Some(shard) = what.shard() {
+                    refuse_where_it_cannot_be(&store, &shard)?;
+                    // One that has ended is told again: the same shard is not held twice.
+                    let begun = store.run(&shard.run().to_string())?;
+                    return match begun {
+                        Some(row) => Self::go_on(store, row, &what),
+                        None => Self::begin_new(store, what).await,
+                    };
+                }
                 let newest = store.newest_of(&what.plan())?;
                 let open = newest.filter(|row| row.state != RunState::Ended && !store.is_running(&row.run));
                 (store, open)
@@ -144,21 +185,25 @@ impl Keeping {
     }
 
     async fn begin_new(store: Arc<Store>, what: Undertaking) -> Result<Self, Failure> {
-        let (run, seed) = (RunId::new(), what.seed.unwrap_or_else(draw_seed));
+        let (shard, seed) = (what.shard(), what.seed.unwrap_or_else(draw_seed));
+        let kept_as = shard.as_ref().map_or_else(RunId::new, ShardFacts::run);
+        let (run, planned) = (shard.as_ref().map_or(kept_as, |shard| shard.of), what.planned_here());
         let facts = RunFacts {
             code_version: env!("CARGO_PKG_VERSION").to_owned(),
             arguments: env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
             folder: env::current_dir().map_err(|error| Failure::usage(format!("the current folder: {error}")))?,
             seed,
             topology: what.topology.clone(),
-            planned: what.planned,
+            planned,
+            shard,
             parts: what.parts.clone(),
             models: BTreeMap::new(),
             measured: BTreeMap::new(),
         };
         let row = RunRow {
-            run: run.to_string(),
-            plan: what.plan(),
+            run: kept_as.to_string(),
+            // A shard is no run that the command without --shard could go on with.
+            plan: facts.shard.as_ref().map_or_else(|| what.plan(), |_| kept_as.to_string()),
             begun_ns: now_unix_nanos(),
             state: RunState::Begun,
             facts: serde_json::Value::Null,
@@ -166,12 +211,12 @@ impl Keeping {
         let lock = store.hold_run(&row.run)?.ok_or_else(|| running(&row.run))?;
         let mut kept = Kept { store, row, facts, resumed: false, _lock: lock };
         kept.write().await?;
-        Ok(Self { run, seed, kept: Some(kept) })
+        Ok(Self { run, seed, planned, kept: Some(kept) })
     }
 
     fn go_on(store: Arc<Store>, row: RunRow, what: &Undertaking) -> Result<Self, Failure> {
         let facts = RunFacts::of(&row)?;
-        let run = Uuid::parse_str(&row.run).map(RunId);
+        let run = Uuid::parse_str(&row.run).map(|own| facts.shard.as_ref().map_or(RunId(own), |shard| shard.of));
         let run = run.map_err(|error| Failure::store(format!("what is stored of run {}: {error}", row.run)))?;
         let lock = store.hold_run(&row.run)?.ok_or_else(|| running(&row.run))?;
         let changed: Vec<&str> = (what.parts.iter())
@@ -191,11 +236,13 @@ impl Keeping {
         }
         let ended = store.conversations(&row.run)?.iter().filter(|(_, ended)| *ended).count();
         terminal::talk(&format!(
-            "run {} goes on: {ended} of {} conversations have ended (--new begins another)",
-            row.run, facts.planned
+            "run {} goes on: {ended} of {} conversations have ended{}",
+            row.run,
+            facts.planned,
+            if facts.shard.is_none() { " (--new begins another)" } else { "" }
         ));
-        let seed = facts.seed;
-        Ok(Self { run, seed, kept: Some(Kept { store, row, facts, resumed: true, _lock: lock }) })
+        let (seed, planned) = (facts.seed, facts.planned);
+        Ok(Self { run, seed, planned, kept: Some(Kept { store, row, facts, resumed: true, _lock: lock }) })
     }
 
     /// Writes down how the models are configured, or sees that they still are.
@@ -251,9 +298,22 @@ impl Keeping {
     /// Where its conversations are written down. `broken` fires when they cannot be.
     pub fn journal(&self, cache: CacheMode, broken: &CancellationToken) -> Arc<dyn Journal> {
         match &self.kept {
-            Some(kept) => Arc::new(StoreJournal::new(kept.store.clone(), cache, broken.clone())),
+            Some(kept) => {
+                let journal = StoreJournal::new(kept.store.clone(), cache, broken.clone());
+                Arc::new(journal.of_run(kept.row.run.clone()))
+            }
             None => Arc::new(MemoryJournal::default()),
         }
+    }
+
+    /// The id that it is kept by, and resumed.
+    pub fn name(&self) -> String {
+        self.kept.as_ref().map_or_else(|| self.run.to_string(), |kept| kept.row.run.clone())
+    }
+
+    /// What it is part of, where it is a shard.
+    pub fn shard(&self) -> Option<&ShardFacts> {
+        self.kept.as_ref()?.facts.shard.as_ref()
     }
 
     /// The folder of its store, if it is kept.

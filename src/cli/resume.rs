@@ -1,6 +1,6 @@
 //! `rolecall resume`: goes on with a run.
 
-use std::env;
+use std::{env, fs};
 
 use clap::Parser;
 
@@ -24,6 +24,7 @@ pub async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         None => newest(store.runs()?)?,
     };
     let facts = RunFacts::of(&row)?;
+    let folder = fs::canonicalize(store.folder()).map_err(Failure::store)?;
     env::set_current_dir(&facts.folder)
         .map_err(|error| Failure::usage(format!("the run was begun in {}: {error}", facts.folder.display())))?;
     let cli = Cli::try_parse_from(&facts.arguments)
@@ -32,6 +33,8 @@ pub async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage(format!("run {} was begun by another command", row.run)));
     };
     run_args.json = args.json;
+    // Where a recorded run is asked again, that is read too; of a merged run, it need not be where the shards were.
+    run_args.store.store = Some(folder);
     run_args.concurrency = args.concurrency.or(run_args.concurrency);
     run_args.stop_before = args.stop_before;
     run(*run_args, Beginning::Again(store, Box::new(row))).await

@@ -18,6 +18,7 @@ use super::{
     machine, problems,
     progress::Progress,
     replayed::Replayed,
+    sharding::{self, ShardAsked, ShardFacts},
     signals::Stop,
     store, summary, terminal,
     watching::Watching,
@@ -57,6 +58,7 @@ pub enum Beginning {
 pub async fn run(args: RunArgs, beginning: Beginning) -> Result<Exit, Failure> {
     let replayed = Replayed::asked_for(&args)?;
     let checked = load(&args, replayed.as_ref())?;
+    sharding::refuse_what_cannot_be_shared_out(&args, &checked.plan.shared)?;
     if args.explain {
         explain::print(&args, &checked);
         return Ok(Exit::Ended);
@@ -78,12 +80,12 @@ pub async fn run(args: RunArgs, beginning: Beginning) -> Result<Exit, Failure> {
         Beginning::New | Beginning::Either => store::open(&args.store)?,
     };
     let beginning = if args.new && matches!(beginning, Beginning::Either) { Beginning::New } else { beginning };
-    let planned = undertaking.planned;
     let mut selection = Selection {
         run: RunId::default(),
         arm: checked.plan.name.clone(),
         problems,
         samples: args.samples(),
+        shard: args.shard,
         seed: 0,
         concurrency: args.concurrency.map_or_else(|| machine::cores() * 4, |number| number as usize),
         stop_before: args.stop_before.map(|secs| Instant::now() + Duration::from_secs_f64(secs)),
@@ -94,6 +96,7 @@ pub async fn run(args: RunArgs, beginning: Beginning) -> Result<Exit, Failure> {
     }
     let mut keeping = Keeping::begin(store, beginning, undertaking).await?;
     (selection.run, selection.seed) = (keeping.run, keeping.seed);
+    let planned = keeping.planned;
     let (models, mut warnings) = match &replayed {
         Some(replayed) => (replayed.models(&checked.plan)?, Vec::new()),
         None => cast::models(&checked.plan, args.wait.unwrap_or(0.0)).await?,
@@ -137,7 +140,7 @@ pub async fn run(args: RunArgs, beginning: Beginning) -> Result<Exit, Failure> {
     for warning in &warnings {
         terminal::talk(&format!("warning: {warning}"));
     }
-    introduce(&checked, &selection, planned, sandbox.isolation());
+    introduce(&checked, &selection, &keeping, sandbox.isolation());
     let progress = Arc::new(Progress::new(planned));
     let broken = CancellationToken::new();
     stop_when_broken(&broken, &stop);
@@ -180,12 +183,13 @@ pub async fn run(args: RunArgs, beginning: Beginning) -> Result<Exit, Failure> {
         for more in more.into_iter().flatten() {
             terminal::data(&more);
         }
-        terminal::data(&format!("run {}, seed {}, {:.1} s", selection.run, selection.seed, wall.as_secs_f64()));
+        terminal::data(&format!("run {}, seed {}, {:.1} s", keeping.name(), selection.seed, wall.as_secs_f64()));
     }
     let delivered = deliver(traces, metrics).await;
     if args.json {
-        let names = (selection.run.to_string(), selection.arm.clone(), selection.seed);
-        terminal::json(&events::RunFinished::of(names, &records, (planned, &turned_away), wall, &delivered));
+        let names = (keeping.name(), selection.arm.clone(), selection.seed);
+        let finished = events::RunFinished::of(names, &records, (planned, &turned_away), wall, &delivered);
+        terminal::json(&finished.of_shard(keeping.shard()));
     }
     if let Some(words) = summary::turned_away(&turned_away, planned) {
         terminal::talk(&words);
@@ -194,7 +198,7 @@ pub async fn run(args: RunArgs, beginning: Beginning) -> Result<Exit, Failure> {
     // Those that were turned away will not be held another time either.
     let to_hold = planned - turned_away.len();
     if ended < to_hold {
-        let resume = keeping.folder().map(|_| format!("; go on with: rolecall resume {}", selection.run));
+        let resume = keeping.folder().map(|_| format!("; go on with: rolecall resume {}", keeping.name()));
         terminal::talk(&format!(
             "{ended} of {planned} conversations have ended, {} were begun{}",
             records.len(),
@@ -232,6 +236,7 @@ fn undertaking(args: &RunArgs, plan: &Plan, problems: &[Arc<Problem>], examples:
         seed: args.seed,
         topology: plan.name.clone(),
         planned: problems.len() * args.samples() as usize,
+        shard: ShardAsked::of(args),
     }
 }
 
@@ -253,14 +258,17 @@ fn load(args: &RunArgs, replayed: Option<&Replayed>) -> Result<Checked, Failure>
     load_plan(&TopologyRef(args.topology.clone()), &overrides, &model_capabilities).map_err(Failure::usage)
 }
 
-fn introduce(checked: &Checked, selection: &Selection, planned: usize, isolation: &crate::domain::Isolation) {
+fn introduce(checked: &Checked, selection: &Selection, keeping: &Keeping, isolation: &crate::domain::Isolation) {
+    let shard = keeping.shard().map(|ShardFacts { shard, of, .. }| format!(", shard {shard} of run {of}"));
     let budget = &checked.plan.budget;
     let programs = budget.programs.map_or_else(|| "unlimited".to_owned(), |programs| programs.to_string());
     terminal::talk(&format!(
-        "run {}: {} on {} tasks, {planned} conversations, {programs} programs each, seed {}, sandbox {}",
-        selection.run,
+        "run {}{}: {} on {} tasks, {} conversations, {programs} programs each, seed {}, sandbox {}",
+        keeping.name(),
+        shard.unwrap_or_default(),
         checked.plan.name,
         selection.problems.len(),
+        keeping.planned,
         selection.seed,
         isolation.backend,
     ));

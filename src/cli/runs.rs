@@ -13,7 +13,8 @@ use super::{
     terminal,
 };
 use crate::{
-    ids::ActorName,
+    evaluation::Shard,
+    ids::{ActorName, RunId},
     store::{RunRow, RunState, Store},
 };
 
@@ -23,6 +24,8 @@ struct KeptRun {
     event: &'static str,
     run: String,
     state: &'static str,
+    shard: Option<Shard>,
+    shard_of: Option<RunId>,
     topology: String,
     seed: u64,
     planned: usize,
@@ -43,6 +46,8 @@ impl KeptRun {
             event: "run",
             run: row.run.clone(),
             state: state(store, row),
+            shard: facts.shard.as_ref().map(|facts| facts.shard),
+            shard_of: facts.shard.as_ref().map(|facts| facts.of),
             topology: facts.topology,
             seed: facts.seed,
             planned: facts.planned,
@@ -91,8 +96,24 @@ pub async fn runs(verb: RunsVerb) -> Result<Exit, Failure> {
             if json {
                 terminal::json(&run);
             } else {
-                let KeptRun { run: id, state, topology, seed, planned, begun, ended, folder, arguments, .. } = &run;
+                let KeptRun {
+                    run: id,
+                    state,
+                    shard: run_shard,
+                    shard_of,
+                    topology,
+                    seed,
+                    planned,
+                    begun,
+                    ended,
+                    folder,
+                    arguments,
+                    ..
+                } = &run;
                 terminal::data(&format!("run {id}: {state}\n{topology}, seed {seed}"));
+                if let (Some(shard), Some(of)) = (run_shard, shard_of) {
+                    terminal::data(&format!("shard {shard} of run {of}"));
+                }
                 terminal::data(&format!("{planned} conversations planned, {begun} begun, {ended} ended"));
                 terminal::data(&format!("in {folder}: {}", arguments.join(" ")));
                 for (actor, model) in &run.models {
@@ -124,7 +145,8 @@ fn table(runs: &[KeptRun]) -> String {
     table.load_preset(NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(["run", "state", "arrangement", "seed", "ended"]);
     for run in runs {
-        let ended = format!("{} of {}", run.ended, run.planned);
+        let shard = run.shard.map_or_else(String::new, |shard| format!(", shard {shard}"));
+        let ended = format!("{} of {}{shard}", run.ended, run.planned);
         table.add_row([run.run.clone(), run.state.to_owned(), run.topology.clone(), run.seed.to_string(), ended]);
     }
     table.to_string()

@@ -35,6 +35,8 @@ pub enum CacheMode {
 /// Writes a run's conversations into a store.
 pub struct StoreJournal {
     store: Arc<Store>,
+    /// The id of the run's row, where conversations are named by another: those of a shard are.
+    run: Option<String>,
     cache: CacheMode,
     broken: CancellationToken,
 }
@@ -50,7 +52,13 @@ pub(super) struct Finish {
 impl StoreJournal {
     /// Into this store. `broken` fires when something could not be written down: the run must stop then.
     pub fn new(store: Arc<Store>, cache: CacheMode, broken: CancellationToken) -> Self {
-        Self { store, cache, broken }
+        Self { store, run: None, cache, broken }
+    }
+
+    /// The same, for conversations that are kept as those of the run with this id, whatever run they are named by.
+    #[must_use]
+    pub fn of_run(self, run: String) -> Self {
+        Self { run: Some(run), ..self }
     }
 
     /// What the journal says where the store fails; the run is told.
@@ -103,7 +111,8 @@ impl Journal for StoreJournal {
                 return Ok(begun);
             }
             let row = packed(head)?;
-            self.failed(self.store.begin_conversation(head.run.to_string(), head.id, row).await)?;
+            let run = self.run.clone().unwrap_or_else(|| head.run.to_string());
+            self.failed(self.store.begin_conversation(run, head.id, row).await)?;
             Ok(Begun { head: head.clone(), rows: Vec::new(), in_doubt: Vec::new(), ended: None })
         })
     }

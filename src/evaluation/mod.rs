@@ -5,7 +5,9 @@ mod calibration;
 mod placebos;
 pub mod records;
 mod runner;
+mod shard;
 
 pub use calibration::{calibrate, uncalibrated};
 pub use placebos::{PlaceboError, placebos};
 pub use runner::{RunError, Selection, run_all};
+pub use shard::{Shard, ShardError};

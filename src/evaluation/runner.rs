@@ -10,6 +10,7 @@ use thiserror::Error;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use super::Shard;
 use crate::{
     conversation::{Assignment, Company, ConversationRecord, HoldError, hold},
     domain::Problem,
@@ -28,6 +29,8 @@ pub struct Selection {
     pub problems: Vec<Arc<Problem>>,
     /// Conversations a problem.
     pub samples: u32,
+    /// The part of it that is held here; without it, all.
+    pub shard: Option<Shard>,
     /// Seed.
     pub seed: u64,
     /// Conversations at once.
@@ -48,17 +51,17 @@ pub enum RunError {
 }
 
 impl Selection {
-    /// Every conversation, problem by problem and sample by sample.
-    fn assignments(&self) -> impl Iterator<Item = Assignment> + '_ {
-        self.problems.iter().flat_map(|problem| {
-            (0..self.samples).map(|sample| Assignment {
-                run: self.run,
-                arm: self.arm.clone(),
-                problem: problem.clone(),
-                sample,
-                seed: self.seed,
-                is_booked: false,
-            })
+    /// Every conversation that is held here, problem by problem and sample by sample.
+    pub fn assignments(&self) -> impl Iterator<Item = Assignment> + '_ {
+        let all = self.problems.iter().flat_map(|problem| (0..self.samples).map(move |sample| (problem, sample)));
+        let here = all.enumerate().filter(|(place, _)| self.shard.is_none_or(|shard| shard.has(*place)));
+        here.map(|(_, (problem, sample))| Assignment {
+            run: self.run,
+            arm: self.arm.clone(),
+            problem: problem.clone(),
+            sample,
+            seed: self.seed,
+            is_booked: false,
         })
     }
 

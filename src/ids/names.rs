@@ -1,9 +1,12 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
+use uuid::{Uuid, uuid};
 
-/// A run of the command: random, ordered by time (UUIDv7, RFC 9562).
+/// What the names of runs that are held in parts are derived in: a random UUID of ours.
+const SHARDED: Uuid = uuid!("6f1d2c64-93b7-4d0e-a9c2-5b7e0d3c8f41");
+
+/// A run of the command: random, ordered by time (UUIDv7, RFC 9562); one that is held in parts is derived (UUIDv5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct RunId(pub Uuid);
@@ -12,6 +15,16 @@ impl RunId {
     /// Draws a new run identity from the clock and the system's randomness.
     pub fn new() -> Self {
         Self(Uuid::now_v7())
+    }
+
+    /// The run that all shards of a plan make up, wherever each is held: the same plan and name always give the same id.
+    pub fn of_shards(plan: &str, name: &str) -> Self {
+        Self(Uuid::new_v5(&SHARDED, format!("{plan}\u{1f}{name}").as_bytes()))
+    }
+
+    /// The id that this run's shard of this name is kept by.
+    pub fn shard(self, name: &str) -> Self {
+        Self(Uuid::new_v5(&self.0, name.as_bytes()))
     }
 }
 

@@ -11,13 +11,13 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::{StoreError, alive::lock, error::Said, writer::Writer};
 
 /// The name of the file in the store's folder.
-const FILE: &str = "rolecall.sqlite";
+pub(super) const FILE: &str = "rolecall.sqlite";
 /// `PRAGMA application_id`: "Role" in ASCII.
 const APPLICATION: i64 = 0x526f_6c65;
 /// `PRAGMA user_version`: which tables there are.
 const VERSION: i64 = 1;
 /// How long to wait while another process writes.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 /// Between two attempts at opening a file that is busy.
 const PAUSE: Duration = Duration::from_millis(10);
 /// Statements that stay prepared.
@@ -125,7 +125,7 @@ fn make_tables(file: &Path, connection: &mut Connection) -> Result<(), StoreErro
 }
 
 /// Whether the file is empty. One that is none of ours, or newer than this program, is refused.
-fn is_new(file: &Path, connection: &Connection) -> Result<bool, StoreError> {
+pub(super) fn is_new(file: &Path, connection: &Connection) -> Result<bool, StoreError> {
     let number = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0)).said(file);
     let (application, version) = (number("PRAGMA application_id")?, number("PRAGMA user_version")?);
     if (application, version, number("SELECT count(*) FROM sqlite_schema")?) == (0, 0, 0) {

@@ -7,6 +7,8 @@ use std::{
 use rusqlite::ErrorCode;
 use thiserror::Error;
 
+use crate::ids::ConversationId;
+
 /// Why the store could not be read or written. Whatever was in it before is still there.
 #[derive(Clone, Debug, Error)]
 pub enum StoreError {
@@ -41,6 +43,22 @@ pub enum StoreError {
          begins another"
     )]
     Damaged(PathBuf, String),
+    /// It is to be read only, and cannot be.
+    #[error("there is no store of rolecall to be read in {0}: {1}")]
+    Unreadable(PathBuf, String),
+    /// A conversation has gone one way in one store, and another way in another.
+    #[error(
+        "conversation {conversation} of {source_file} is in {path} too, and was held otherwise there: it was held twice, and \
+         nothing tells which counts"
+    )]
+    Contrary {
+        /// The store that it was to be written to.
+        path: PathBuf,
+        /// The store that it comes from.
+        source_file: PathBuf,
+        /// Which.
+        conversation: ConversationId,
+    },
     /// A row does not read.
     #[error("a row of the store {0} does not read: {1}")]
     Row(PathBuf, String),

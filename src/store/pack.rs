@@ -1,6 +1,10 @@
 //! Values as rows keep them: JSON, programs by their hash, compressed.
 
-use std::{cell::RefCell, collections::BTreeMap, io};
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+    io,
+};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -47,6 +51,13 @@ pub(super) fn unpack(bytes: &[u8], program: &mut dyn FnMut(&str) -> io::Result<P
     Ok(value)
 }
 
+/// The hashes of the programs that a row names.
+pub(super) fn names_of_programs(bytes: &[u8]) -> io::Result<BTreeSet<String>> {
+    let mut names = BTreeSet::new();
+    note(&serde_json::from_slice(&expand(bytes)?)?, &mut names);
+    Ok(names)
+}
+
 fn squeeze(plain: &[u8]) -> io::Result<Vec<u8>> {
     if plain.len() < WORTH_IT {
         return Ok([&[PLAIN], plain].concat());
@@ -72,19 +83,33 @@ fn expand(bytes: &[u8]) -> io::Result<Vec<u8>> {
 }
 
 fn put_back(value: &mut Value, program: &mut dyn FnMut(&str) -> io::Result<Program>) -> io::Result<()> {
+    if let Some(hash) = apart(value) {
+        *value = serde_json::to_value(program(hash)?)?;
+        return Ok(());
+    }
     match value {
         Value::Array(items) => items.iter_mut().try_for_each(|item| put_back(item, program)),
-        Value::Object(fields) => {
-            if fields.len() == 1
-                && let Some(hash) = fields.get(PROGRAM_APART).and_then(Value::as_str)
-            {
-                *value = serde_json::to_value(program(hash)?)?;
-                return Ok(());
-            }
-            fields.values_mut().try_for_each(|field| put_back(field, program))
-        }
+        Value::Object(fields) => fields.values_mut().try_for_each(|field| put_back(field, program)),
         _ => Ok(()),
     }
+}
+
+fn note(value: &Value, names: &mut BTreeSet<String>) {
+    if let Some(hash) = apart(value) {
+        names.insert(hash.to_owned());
+        return;
+    }
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| note(item, names)),
+        Value::Object(fields) => fields.values().for_each(|field| note(field, names)),
+        _ => {}
+    }
+}
+
+/// The hash of the program that stands for this value, if one does.
+fn apart(value: &Value) -> Option<&str> {
+    let fields = value.as_object().filter(|fields| fields.len() == 1)?;
+    fields.get(PROGRAM_APART)?.as_str()
 }
 
 #[cfg(test)]
@@ -94,7 +119,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
-    use super::{Packed, unpack};
+    use super::{Packed, names_of_programs, unpack};
     use crate::domain::{Language, Program, ProgramHash};
 
     fn back(packed: &Packed) -> Value {
@@ -120,7 +145,8 @@ mod tests {
             let programs: Vec<Program> = texts.iter().map(|text| Program::new(Language::Go, text.clone())).collect();
             let packed = Packed::of(&(&numbers, &programs, &programs)).unwrap();
             prop_assert_eq!(back(&packed), json!([numbers, programs, programs]));
-            prop_assert!(packed.programs.len() <= texts.len());
+            let named = names_of_programs(&packed.bytes).unwrap();
+            prop_assert!(named.iter().eq(packed.programs.keys().map(|hash| &hash.0)));
         }
     }
 }

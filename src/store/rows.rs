@@ -143,17 +143,20 @@ impl Store {
     /// # Errors
     /// [`StoreError`]
     pub fn conversations(&self, run: &str) -> Result<Vec<(ConversationId, bool)>, StoreError> {
-        self.read(|connection| {
-            let sql = "SELECT conversation, finish IS NOT NULL FROM conversations WHERE run = ?1 ORDER BY id";
-            let mut statement = connection.prepare_cached(sql)?;
-            statement.query_map([run], |row| Ok((ConversationId(row.get(0)?), row.get(1)?)))?.collect()
-        })
+        self.read(|connection| conversations_of(connection, run))
     }
 
     /// The first write that failed since the store was opened.
     pub fn failure(&self) -> Option<StoreError> {
         self.writer.failure()
     }
+}
+
+/// The conversations of a run that have been begun, and whether each has ended.
+pub(super) fn conversations_of(connection: &Connection, run: &str) -> rusqlite::Result<Vec<(ConversationId, bool)>> {
+    let sql = "SELECT conversation, finish IS NOT NULL FROM conversations WHERE run = ?1 ORDER BY id";
+    let mut statement = connection.prepare_cached(sql)?;
+    statement.query_map([run], |row| Ok((ConversationId(row.get(0)?), row.get(1)?)))?.collect()
 }
 
 /// Writes down the programs that a row names; gives its bytes.

@@ -54,15 +54,7 @@ impl Store {
     /// [`StoreError`]
     pub async fn put_run(&self, row: &RunRow) -> Result<(), StoreError> {
         let row = row.clone();
-        let change = move |connection: &Connection, file: &Path| {
-            let facts = serde_json::to_vec(&row.facts)
-                .map_err(|error| StoreError::Row(file.to_path_buf(), error.to_string()))?;
-            let sql = "INSERT INTO runs (run, plan, begun_ns, state, facts) VALUES (?1, ?2, ?3, ?4, ?5)
-                       ON CONFLICT (run) DO UPDATE SET state = excluded.state, facts = excluded.facts";
-            let begun_ns = row.begun_ns.cast_signed();
-            execute(connection, file, sql, params![row.run, row.plan, begun_ns, row.state.name(), facts])
-        };
-        self.writer.write(change).await
+        self.writer.write(move |connection, file| write_run(connection, file, &row)).await
     }
 
     /// All runs, the newest first.
@@ -70,10 +62,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`]
     pub fn runs(&self) -> Result<Vec<RunRow>, StoreError> {
-        self.read(|connection| {
-            let mut statement = connection.prepare(&format!("{SELECT} ORDER BY run DESC"))?;
-            statement.query_map([], row_of)?.collect()
-        })
+        self.read(runs_of)
     }
 
     /// One run.
@@ -93,7 +82,7 @@ impl Store {
     /// [`StoreError`]
     pub fn newest_of(&self, plan: &str) -> Result<Option<RunRow>, StoreError> {
         self.read(|connection| {
-            let sql = format!("{SELECT} WHERE plan = ?1 ORDER BY run DESC LIMIT 1");
+            let sql = format!("{SELECT} WHERE plan = ?1 {NEWEST_FIRST} LIMIT 1");
             connection.prepare_cached(&sql)?.query_row([plan], row_of).optional()
         })
     }
@@ -125,6 +114,24 @@ impl Store {
 }
 
 const SELECT: &str = "SELECT run, plan, begun_ns, state, facts FROM runs";
+/// Ids of shards do not tell when they were begun.
+const NEWEST_FIRST: &str = "ORDER BY begun_ns DESC, run DESC";
+
+/// All runs, the newest first.
+pub(super) fn runs_of(connection: &Connection) -> rusqlite::Result<Vec<RunRow>> {
+    let mut statement = connection.prepare(&format!("{SELECT} {NEWEST_FIRST}"))?;
+    statement.query_map([], row_of)?.collect()
+}
+
+/// Writes a run down, or writes down anew how it stands.
+pub(super) fn write_run(connection: &Connection, file: &Path, row: &RunRow) -> Result<(), StoreError> {
+    let facts =
+        serde_json::to_vec(&row.facts).map_err(|error| StoreError::Row(file.to_path_buf(), error.to_string()))?;
+    let sql = "INSERT INTO runs (run, plan, begun_ns, state, facts) VALUES (?1, ?2, ?3, ?4, ?5)
+               ON CONFLICT (run) DO UPDATE SET state = excluded.state, facts = excluded.facts";
+    let begun_ns = row.begun_ns.cast_signed();
+    execute(connection, file, sql, params![row.run, row.plan, begun_ns, row.state.name(), facts])
+}
 
 fn row_of(row: &Row<'_>) -> rusqlite::Result<RunRow> {
     let (state, facts): (String, Vec<u8>) = (row.get(3)?, row.get(4)?);

@@ -353,8 +353,8 @@ fn a_conversation_whose_holder_panics_is_told_and_the_others_are_held() {
     on_stage(async {
         let company = company(chain(2, 4, 4), talkative(), MadeUpSandbox::by_text(), None);
         let Assignment { run, arm, problem, seed, .. } = assignment(task(5, None), 0);
-        let selection =
-            Selection { run, arm, problems: vec![problem], samples: 3, seed, concurrency: 1, stop_before: None };
+        let (problems, shard) = (vec![problem], None);
+        let selection = Selection { run, arm, problems, samples: 3, shard, seed, concurrency: 1, stop_before: None };
         let held = Rc::new(Cell::new(0));
         let counter = held.clone();
         let done = move |record: ConversationRecord| {

@@ -116,6 +116,7 @@ fn a_run_whose_budget_is_spent_begins_no_further_conversation() {
         let company = sharing(repairing(programs(4), 1), model.clone(), arm);
         let selection = Selection {
             run: RunId::new(),
+            shard: None,
             arm: "arm".to_owned(),
             problems: vec![assignment(task(3, None), 0).problem],
             samples: 12,

@@ -79,7 +79,7 @@ fn a44_two_runs_on_one_store_keep_all_their_rows() {
 }
 
 /// Runs a shell script in a mount name space of its own.
-fn with_mounts(scene: &Scene, script: &str) -> Output {
+pub fn with_mounts(scene: &Scene, script: &str) -> Output {
     let mut command = Command::new("unshare");
     command.args(["-rm", "sh", "-c", script]).current_dir(scene.folder.path());
     command.env("ROLECALL", env!("CARGO_BIN_EXE_rolecall")).env("ROLECALL_STORE", scene.folder.path().join("store"));

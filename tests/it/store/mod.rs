@@ -8,6 +8,7 @@ pub mod model_server;
 mod replaying;
 mod resuming;
 pub mod scene;
+mod sharding;
 
 use rolecall::{
     conversation::ConversationRecord,

@@ -42,7 +42,7 @@ fn signal(process: &Child, kind: &str) {
     assert!(std::process::Command::new("kill").args([kind, &id]).status().unwrap().success());
 }
 
-fn wait_until(what: impl Fn() -> bool) {
+pub fn wait_until(what: impl Fn() -> bool) {
     let begun = Instant::now();
     while !what() {
         assert!(begun.elapsed() < Duration::from_secs(60), "it never happens");
