@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use super::{export::ExportArgs, merge::MergeArgs, trace::TraceVerb};
+use super::{bundle::BundleArgs, export::ExportArgs, merge::MergeArgs, reproduce::ReproduceArgs, trace::TraceVerb};
 use crate::{conversation::CacheMode, domain::FeedbackSet, evaluation::Shard, sandbox::Backends};
 
 /// Runs, traces and compares arrangements of LLM roles that write and repair programs.
@@ -28,6 +28,10 @@ pub enum Verb {
     Merge(MergeArgs),
     /// Write the programs of a run as other tools read them.
     Export(ExportArgs),
+    /// Write a run into one file: what it was asked to do, all that was said, and what came of it.
+    Bundle(BundleArgs),
+    /// Make a bundled run again, without model or network, and say what differs; exit code 3 where something does.
+    Reproduce(ReproduceArgs),
     /// Run programs that exist against visible and hidden tests.
     Judge(JudgeArgs),
     /// Check, draw and compare arrangements.

@@ -2,9 +2,9 @@ use clap::Parser;
 
 use super::{
     args::{Cli, TopologyVerb, Verb},
-    doctor,
+    bundle, doctor,
     exit::{Exit, Failure},
-    export, judge, machine, merge, models, resume, roles, run, runs, terminal, topology, trace,
+    export, judge, machine, merge, models, reproduce, resume, roles, run, runs, terminal, topology, trace,
 };
 use crate::topology::Overrides;
 
@@ -51,6 +51,8 @@ fn carry_out(cli: Cli) -> Result<u8, Failure> {
         Verb::Runs(verb) => on_actors(runs::runs(verb))?.code(),
         Verb::Merge(args) => on_actors(merge::merge(args))?.code(),
         Verb::Export(args) => export::export(&args)?.code(),
+        Verb::Bundle(args) => bundle::bundle(&args)?.code(),
+        Verb::Reproduce(args) => on_actors(reproduce::reproduce(args))?.code(),
         Verb::Judge(args) => on_actors(async move { judge::judge(&args).await })?.code(),
         Verb::Topology(TopologyVerb::Check { file, prompts, json }) => {
             topology::check_with(&file, &Overrides::default().with_prompts(prompts.as_deref()), json).say()

@@ -7,6 +7,8 @@ pub enum Exit {
     SomeFailed,
     /// Usage, configuration, task or data file.
     Usage,
+    /// A run that was made again differs from the recorded one.
+    Differs,
     /// A provider refused for good: key or quota.
     Refused,
     /// This machine lacks something: isolation, a tool.
@@ -30,6 +32,7 @@ impl Exit {
             Self::Ended => 0,
             Self::SomeFailed => 1,
             Self::Usage => 2,
+            Self::Differs => 3,
             Self::Refused => 4,
             Self::Machine => 69,
             Self::Bug => 70,

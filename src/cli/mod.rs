@@ -1,6 +1,8 @@
 //! The command line: one file per verb.
 
 mod args;
+mod bundle;
+mod carried;
 mod cast;
 mod dispatch;
 mod doctor;
@@ -15,10 +17,12 @@ mod keeping;
 mod machine;
 mod merge;
 mod models;
+mod prepared;
 mod printed;
 mod problems;
 mod progress;
 mod replayed;
+mod reproduce;
 mod resume;
 pub mod roles;
 mod run;

@@ -2,10 +2,9 @@
 
 use std::{env, fs};
 
-use clap::Parser;
-
 use super::{
-    args::{Cli, ResumeArgs, Verb},
+    args::ResumeArgs,
+    bundle::command,
     exit::{Exit, Failure},
     keeping::RunFacts,
     run::{Beginning, run},
@@ -27,17 +26,13 @@ pub async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
     let folder = fs::canonicalize(store.folder()).map_err(Failure::store)?;
     env::set_current_dir(&facts.folder)
         .map_err(|error| Failure::usage(format!("the run was begun in {}: {error}", facts.folder.display())))?;
-    let cli = Cli::try_parse_from(&facts.arguments)
-        .map_err(|error| Failure::usage(format!("the run's own command is not understood any more: {error}")))?;
-    let Verb::Run(mut run_args) = cli.verb else {
-        return Err(Failure::usage(format!("run {} was begun by another command", row.run)));
-    };
+    let mut run_args = command(&facts.arguments)?;
     run_args.json = args.json;
     // Where a recorded run is asked again, that is read too; of a merged run, it need not be where the shards were.
     run_args.store.store = Some(folder);
     run_args.concurrency = args.concurrency.or(run_args.concurrency);
     run_args.stop_before = args.stop_before;
-    run(*run_args, Beginning::Again(store, Box::new(row))).await
+    run(run_args, Beginning::Again(store, Box::new(row))).await
 }
 
 fn newest(runs: Vec<RunRow>) -> Result<RunRow, Failure> {

@@ -11,28 +11,29 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     args::RunArgs,
-    cast, events, examples,
+    cast, events,
     exit::{Exit, Failure},
     explain, interventions,
-    keeping::{Keeping, Undertaking},
-    machine, problems,
+    keeping::Keeping,
+    machine,
+    prepared::{self, Prepared},
+    problems,
     progress::Progress,
     replayed::Replayed,
-    sharding::{self, ShardAsked, ShardFacts},
+    sharding::{self, ShardFacts},
     signals::Stop,
     store, summary, terminal,
     watching::Watching,
 };
 use crate::{
     budget::RunBudget,
-    config::model_capabilities,
-    conversation::{Company, ConversationRecord, ExamplePool, HoldError, Outcome},
+    conversation::{Company, ConversationRecord, HoldError, Outcome},
     domain::Problem,
     evaluation::{RunError, Selection, run_all, uncalibrated},
     ids::RunId,
     store::{RunRow, Store},
     telemetry::{Metrics, MetricsOptions, TraceOptions, TraceSummary, Traces},
-    topology::{Checked, Overrides, Plan, SharedBudgets, TopologyRef, load_plan},
+    topology::{Checked, SharedBudgets},
 };
 
 /// How long the end of a run waits for its traces to be delivered.
@@ -57,24 +58,13 @@ pub enum Beginning {
 /// Everything that is wrong is found before anything starts: arrangement, tasks, models, machine.
 pub async fn run(args: RunArgs, beginning: Beginning) -> Result<Exit, Failure> {
     let replayed = Replayed::asked_for(&args)?;
-    let checked = load(&args, replayed.as_ref())?;
+    let checked = prepared::load(&args, replayed.as_ref())?;
     sharding::refuse_what_cannot_be_shared_out(&args, &checked.plan.shared)?;
     if args.explain {
         explain::print(&args, &checked);
         return Ok(Exit::Ended);
     }
-    let problems = problems::load(&args.source, &args.data, args.feedback().into())?;
-    cast::refuse_what_cannot_start(&checked.plan, &problems)?;
-    interventions::refuse_what_cannot_be_done(&checked.plan, &problems)?;
-    cast::refuse_what_is_unset(&checked.plan)?;
-    let examples = Arc::new(examples::load(&checked.plan, &problems)?);
-    let limits = &checked.plan.feedback;
-    let problems: Vec<Arc<Problem>> =
-        problems.into_iter().map(|problem| problems::with_feedback_limits(problem, limits)).collect();
-    let mut undertaking = undertaking(&args, &checked.plan, &problems, &examples);
-    if let Some(replayed) = &replayed {
-        undertaking.parts.insert("the recorded run".to_owned(), replayed.run().to_owned());
-    }
+    let Prepared { problems, examples, undertaking } = Prepared::of(&args, &checked, replayed.as_ref())?;
     let store = match &beginning {
         Beginning::Again(..) => None,
         Beginning::New | Beginning::Either => store::open(&args.store)?,
@@ -218,28 +208,6 @@ pub async fn run(args: RunArgs, beginning: Beginning) -> Result<Exit, Failure> {
     Ok(if args.trace_strict && !is_delivered && exit == Exit::Ended { Exit::SomeFailed } else { exit })
 }
 
-/// What the run is asked to do, by what can change of it between two calls of the command.
-fn undertaking(args: &RunArgs, plan: &Plan, problems: &[Arc<Problem>], examples: &ExamplePool) -> Undertaking {
-    let hash = |text: String| blake3::hash(text.as_bytes()).to_hex().to_string();
-    let tasks: Vec<String> = problems.iter().map(|problem| problem.fingerprint()).collect();
-    let settings = format!("{:?}", (args.samples(), args.feedback(), args.sandbox(), args.calibrate_limits));
-    let diagnoses = args.diagnoses.as_ref().and_then(|file| std::fs::read(file).ok());
-    let parts = [
-        ("the arrangement", plan.hash.clone()),
-        ("the tasks", hash(tasks.join(" "))),
-        ("the settings", hash(settings)),
-        ("the examples", examples.fingerprint()),
-        ("the diagnoses", blake3::hash(&diagnoses.unwrap_or_default()).to_hex().to_string()),
-    ];
-    Undertaking {
-        parts: parts.into_iter().map(|(part, hash)| (part.to_owned(), hash)).collect(),
-        seed: args.seed,
-        topology: plan.name.clone(),
-        planned: problems.len() * args.samples() as usize,
-        shard: ShardAsked::of(args),
-    }
-}
-
 /// A store that cannot be written ends the run: nothing may be bought that is not kept.
 fn stop_when_broken(broken: &CancellationToken, stop: &Stop) {
     let (broken, stop) = (broken.clone(), stop.clone());
@@ -247,15 +215,6 @@ fn stop_when_broken(broken: &CancellationToken, stop: &Stop) {
         broken.cancelled().await;
         stop.because(Exit::Store);
     });
-}
-
-fn load(args: &RunArgs, replayed: Option<&Replayed>) -> Result<Checked, Failure> {
-    let models = replayed.map_or_else(|| args.model.clone(), Replayed::overrides);
-    let overrides = Overrides::new(&models, &args.budget, args.parallel_turns.as_deref(), &machine::variable)
-        .with_prompts(args.prompts.as_deref())
-        .with_shared_budgets(&args.run_budget, &args.arm_budget, &args.task_budget)
-        .with_examples(args.examples.as_deref(), args.examples_benchmark.as_deref());
-    load_plan(&TopologyRef(args.topology.clone()), &overrides, &model_capabilities).map_err(Failure::usage)
 }
 
 fn introduce(checked: &Checked, selection: &Selection, keeping: &Keeping, isolation: &crate::domain::Isolation) {

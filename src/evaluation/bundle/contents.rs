@@ -268,11 +268,9 @@ fn written(name: &str, value: &impl Serialize) -> Result<Vec<u8>, BundleError> {
 }
 
 fn parsed<T: DeserializeOwned>(name: &str, bytes: &[u8]) -> Result<T, BundleError> {
-    serde_json::from_slice(bytes)
-        .map_err(|error| BundleError::File { name: name.to_owned(), why: error.to_string() })
+    serde_json::from_slice(bytes).map_err(|error| BundleError::File { name: name.to_owned(), why: error.to_string() })
 }
 
 fn read<T: DeserializeOwned>(name: &str, value: Value) -> Result<T, BundleError> {
-    serde_json::from_value(value)
-        .map_err(|error| BundleError::File { name: name.to_owned(), why: error.to_string() })
+    serde_json::from_value(value).map_err(|error| BundleError::File { name: name.to_owned(), why: error.to_string() })
 }

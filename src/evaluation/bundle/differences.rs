@@ -83,7 +83,11 @@ impl Found<'_> {
 
     fn conversations(&mut self, was: &BundledConversation, is: &BundledConversation) {
         if was.head.topology_hash != is.head.topology_hash {
-            self.add(None, "arrangement", format!("its hash was {}, now {}", was.head.topology_hash, is.head.topology_hash));
+            self.add(
+                None,
+                "arrangement",
+                format!("its hash was {}, now {}", was.head.topology_hash, is.head.topology_hash),
+            );
         }
         for (prompt, hash) in &was.head.prompts {
             if is.head.prompts.get(prompt) != Some(hash) {
@@ -140,15 +144,20 @@ impl Found<'_> {
     }
 
     fn calls(&mut self, turn: Option<u32>, number: u32, was: &CallRecord, is: &CallRecord) {
-        let hash = |call: &CallRecord| call.prompt.as_ref().map(|prompt| (prompt.reference.clone(), prompt.hash.clone()));
+        let hash =
+            |call: &CallRecord| call.prompt.as_ref().map(|prompt| (prompt.reference.clone(), prompt.hash.clone()));
         if hash(was) != hash(is) {
-            let name = |call: &CallRecord| hash(call).map_or_else(|| "none".to_owned(), |(name, hash)| format!("{name} ({hash})"));
+            let name = |call: &CallRecord| {
+                hash(call).map_or_else(|| "none".to_owned(), |(name, hash)| format!("{name} ({hash})"))
+            };
             self.add(turn, "prompt", format!("call {number} was made with {}, now with {}", name(was), name(is)));
         }
         if was.messages != is.messages {
             self.add(turn, "prompt", format!("call {number} asks in other words"));
         }
-        let asked = |call: &CallRecord| (call.purpose, call.model.clone(), call.parameters.clone(), call.choices_wanted, call.seed);
+        let asked = |call: &CallRecord| {
+            (call.purpose, call.model.clone(), call.parameters.clone(), call.choices_wanted, call.seed)
+        };
         if asked(was) != asked(is) {
             self.add(turn, "prompt", format!("call {number} asks another model, or with other parameters"));
         }
@@ -191,7 +200,8 @@ impl Found<'_> {
         let of_time = |a, b| is_limit(a) || is_limit(b);
         for (number, (was, is)) in (1..).zip(was_all.tests.iter().zip(&is_all.tests)) {
             if was.verdict != is.verdict {
-                let words = format!("test {number} of program {id} was {}, now {}", was.verdict.name(), is.verdict.name());
+                let words =
+                    format!("test {number} of program {id} was {}, now {}", was.verdict.name(), is.verdict.name());
                 self.push(turn, "verdict", words, of_time(was.verdict, is.verdict));
             }
         }

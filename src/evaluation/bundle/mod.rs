@@ -5,5 +5,5 @@ mod contents;
 mod differences;
 
 pub use archive::{Archive, ArchiveError};
-pub use contents::{BundledConversation, BundledTask, Bundle, BundleError, FORMAT, Input};
+pub use contents::{Bundle, BundleError, BundledConversation, BundledTask, FORMAT, Input, hash};
 pub use differences::{Difference, compare};
