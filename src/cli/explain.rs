@@ -39,6 +39,7 @@ fn own(args: &RunArgs) -> Vec<(String, Value, String)> {
     vec![
         ("seed".to_owned(), seed, given(args.seed.is_some())),
         ("samples".to_owned(), json!(args.samples()), given(args.samples.is_some())),
+        ("shard".to_owned(), json!(args.shard), given(args.shard.is_some())),
         ("concurrency".to_owned(), concurrency, given(args.concurrency.is_some())),
         ("feedback".to_owned(), json!(feedback), given(args.feedback.is_some())),
         ("sandbox".to_owned(), json!(sandbox), given(args.sandbox.is_some())),
