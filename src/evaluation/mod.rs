@@ -1,9 +1,10 @@
-//! Runs of many conversations: what is held, in which order, at most how many at once; limits measured before.
+//! Runs of many conversations: what is held, in which order, at most how many at once; limits measured before; what their results prove.
 
 mod calibration;
 mod placebos;
 pub mod records;
 mod runner;
+pub mod statistics;
 
 pub use calibration::{calibrate, uncalibrated};
 pub use placebos::{PlaceboError, placebos};
