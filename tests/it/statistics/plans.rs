@@ -1,0 +1,78 @@
+//! Of an experiment that is not yet begun: what it could detect.
+
+use rolecall::evaluation::statistics::{Dependence, Level, PairedDesign, Spread};
+use serde_json::json;
+
+use super::reference::{Inputs, compare};
+
+fn design(inputs: &mut Inputs) -> (PairedDesign, f64) {
+    let level = inputs.one_of(&[0.9, 0.95, 0.99]);
+    let tasks = u32::try_from(inputs.whole(4, 500)).unwrap();
+    let power = inputs.one_of(&[0.5, 0.8, 0.9]);
+    (PairedDesign { tasks, level: Level::new(level).unwrap(), power }, level)
+}
+
+#[test]
+fn the_gain_that_mcnemar_finds_has_the_power_that_statsmodels_says() {
+    let mut inputs = Inputs::of(20);
+    let mut named = 0;
+    let cases: Vec<_> = (0..300)
+        .map(|_| {
+            let (design, level) = design(&mut inputs);
+            let baseline = 0.02 + 0.96 * inputs.unit();
+            let share = inputs.unit();
+            let (dependence, discordance, correlation) = match inputs.whole(0, 1) {
+                0 => (Dependence::Correlation(share), None, Some(share)),
+                // So that a gain of 0 is possible.
+                _ => {
+                    let discordance = share * 2.0 * baseline.min(1.0 - baseline);
+                    (Dependence::Discordance(discordance), Some(discordance), None)
+                }
+            };
+            let ours = design.detectable_gain(baseline, dependence).unwrap();
+            named += usize::from(ours.is_some());
+            let case = json!({
+                "tasks": design.tasks, "level": level, "power": design.power, "baseline": baseline,
+                "discordance": discordance, "correlation": correlation,
+            });
+            (case, json!(ours))
+        })
+        .collect();
+    assert!(named > 150 && named < 300, "{named} cases with a gain");
+    compare("detectable_gain", &cases);
+}
+
+#[test]
+fn the_difference_of_means_is_that_of_statsmodels() {
+    let mut inputs = Inputs::of(21);
+    let cases: Vec<_> = (0..300)
+        .map(|_| {
+            let (design, level) = design(&mut inputs);
+            let spread = Spread { between: inputs.unit() * 0.3, within: inputs.unit() * 0.5 };
+            let samples = u32::try_from(inputs.whole(1, 20)).unwrap();
+            let ours = design.detectable_difference(spread, samples, 1e6).unwrap();
+            let case = json!({
+                "tasks": design.tasks, "level": level, "power": design.power,
+                "between": spread.between, "within": spread.within, "samples": samples,
+            });
+            (case, json!(ours))
+        })
+        .collect();
+    compare("detectable_difference", &cases);
+}
+
+#[test]
+fn the_assumed_spread_is_that_of_the_covariances() {
+    let mut inputs = Inputs::of(22);
+    let cases: Vec<_> = (0..200)
+        .map(|_| {
+            let (baseline, task_share, kinship) = (inputs.unit(), inputs.unit(), inputs.unit());
+            let samples = u32::try_from(inputs.whole(1, 10)).unwrap();
+            let ours = Spread::assumed(baseline, task_share, kinship).unwrap().of_one_task(samples).unwrap();
+            let case =
+                json!({ "baseline": baseline, "task_share": task_share, "kinship": kinship, "samples": samples });
+            (case, json!(ours))
+        })
+        .collect();
+    compare("spread", &cases);
+}
