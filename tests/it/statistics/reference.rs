@@ -1,10 +1,10 @@
 //! Asking the reference, and comparing with what it says.
 
 use std::{
-    io::Write,
+    io::{BufRead, BufReader, Write},
     path::Path,
-    process::{Command, Stdio},
-    sync::OnceLock,
+    process::{ChildStdin, ChildStdout, Command, Stdio},
+    sync::{Mutex, OnceLock, PoisonError},
 };
 
 use rand_chacha::{
@@ -29,24 +29,36 @@ fn python() -> &'static str {
     })
 }
 
+/// The one reference of all tests, since loading its packages takes longer than what is asked of it. It ends with the tests, whose
+/// end of its pipe closes then.
+struct Reference {
+    questions: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+fn reference() -> &'static Mutex<Reference> {
+    static REFERENCE: OnceLock<Mutex<Reference>> = OnceLock::new();
+    REFERENCE.get_or_init(|| {
+        let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/statistics_reference.py");
+        let mut command = Command::new(python());
+        command.arg("-B").arg(program).env("OPENBLAS_NUM_THREADS", "1");
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let answers = BufReader::new(child.stdout.take().unwrap());
+        Mutex::new(Reference { questions: child.stdin.take().unwrap(), answers })
+    })
+}
+
 /// What the reference answers to each case of a kind.
 pub fn ask(kind: &str, cases: &[Value]) -> Vec<Value> {
-    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reference/statistics_reference.py");
-    let mut child = Command::new(python())
-        .arg("-B")
-        .arg(program)
-        .env("OPENBLAS_NUM_THREADS", "1")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let questions = json!({ kind: cases }).to_string();
-    child.stdin.take().unwrap().write_all(questions.as_bytes()).unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let mut answers: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let answers: Vec<Value> = serde_json::from_value(answers[kind].take()).unwrap();
+    let mut line = String::new();
+    {
+        let mut reference = reference().lock().unwrap_or_else(PoisonError::into_inner);
+        writeln!(reference.questions, "{}", json!({ "kind": kind, "cases": cases })).unwrap();
+        reference.answers.read_line(&mut line).unwrap();
+    }
+    let mut answer: Value = serde_json::from_str(&line).expect("the reference answers while it lives");
+    assert!(answer["error"].is_null(), "{}", answer["error"].as_str().unwrap());
+    let answers: Vec<Value> = serde_json::from_value(answer["answers"].take()).unwrap();
     assert_eq!(answers.len(), cases.len());
     answers
 }
