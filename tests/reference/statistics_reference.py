@@ -93,7 +93,17 @@ def holm(p_values):
     return [float(value) for value in multipletests(p_values, method="holm")[1]]
 
 
-def detectable_gain(tasks, level, power, baseline, discordance, correlation):
+def exact_power(tasks, alpha, arm_only, baseline_only):
+    """The chance that the exact test rejects: over the number of differing tasks, and who wins them."""
+    differing = np.arange(1, tasks + 1)
+    won = np.arange(tasks + 1)[:, None]
+    p_values = 2 * stats.binom.cdf(np.minimum(won, differing - won), differing, 0.5)
+    one_table = stats.binom.pmf(won, differing, arm_only / (arm_only + baseline_only))
+    rejecting = np.sum(np.where((won <= differing) & (p_values <= alpha), one_table, 0), axis=0)
+    return float(stats.binom.pmf(differing, tasks, arm_only + baseline_only) @ rejecting)
+
+
+def detectable_gain(tasks, level, power, baseline, discordance, correlation, exact):
     """The first gain on a grid that is found often enough, and the root before it; null without one."""
 
     def table(gain):
@@ -110,12 +120,15 @@ def detectable_gain(tasks, level, power, baseline, discordance, correlation):
         return np.min([arm_only, baseline_only, both, 1 - both - arm_only - baseline_only], axis=0) >= 0
 
     def lacking(gain):
+        if exact:
+            return exact_power(tasks, 1 - level, *table(gain)) - power
         differing = sum(table(gain))
         return normal_power_het(gain, tasks, 1 - level, np.sqrt(differing), np.sqrt(differing - gain**2)) - power
 
-    grid = np.linspace(0, 1 - baseline, 4002)[1:-1]
+    grid = np.linspace(0, 1 - baseline, 202 if exact else 4002)[1:-1]
     grid = grid[possible(grid)]
-    enough = np.flatnonzero(lacking(grid) >= 0)
+    found = np.array([lacking(gain) for gain in grid]) if exact else lacking(grid)
+    enough = np.flatnonzero(found >= 0)
     if len(enough) == 0:
         return None
     first = int(enough[0])

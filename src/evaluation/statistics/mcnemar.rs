@@ -35,7 +35,7 @@ impl McNemar {
 }
 
 /// The chance that `coins` fair coins show at most `heads` heads, for `heads` up to half of the coins.
-fn at_most_heads(heads: u64, coins: u64) -> f64 {
+pub(super) fn at_most_heads(heads: u64, coins: u64) -> f64 {
     // The chance of exactly so many: C(coins, heads) / 2^coins, halved in between so that nothing overflows.
     let mut exactly = 1.0_f64;
     let mut halvings = coins;

@@ -1,6 +1,6 @@
 //! Of an experiment that is not yet begun: what it could detect.
 
-use rolecall::evaluation::statistics::{Dependence, Level, PairedDesign, Spread};
+use rolecall::evaluation::statistics::{Calculation, Dependence, Level, PairedDesign, Spread};
 use serde_json::json;
 
 use super::reference::{Inputs, compare};
@@ -12,13 +12,14 @@ fn design(inputs: &mut Inputs) -> (PairedDesign, f64) {
     (PairedDesign { tasks, level: Level::new(level).unwrap(), power }, level)
 }
 
-#[test]
-fn the_gain_that_mcnemar_finds_has_the_power_that_statsmodels_says() {
-    let mut inputs = Inputs::of(20);
+/// Compares so many gains of up to so many tasks.
+fn compare_gains(seed: u64, number: u32, most: u32, calculation: Calculation) {
+    let mut inputs = Inputs::of(seed);
     let mut named = 0;
-    let cases: Vec<_> = (0..300)
+    let cases: Vec<_> = (0..number)
         .map(|_| {
-            let (design, level) = design(&mut inputs);
+            let (mut design, level) = design(&mut inputs);
+            design.tasks = design.tasks.min(most);
             let baseline = 0.02 + 0.96 * inputs.unit();
             let share = inputs.unit();
             let (dependence, discordance, correlation) = match inputs.whole(0, 1) {
@@ -29,17 +30,27 @@ fn the_gain_that_mcnemar_finds_has_the_power_that_statsmodels_says() {
                     (Dependence::Discordance(discordance), Some(discordance), None)
                 }
             };
-            let ours = design.detectable_gain(baseline, dependence).unwrap();
-            named += usize::from(ours.is_some());
+            let ours = design.detectable_gain(baseline, dependence, calculation).unwrap();
+            named += u32::from(ours.is_some());
             let case = json!({
                 "tasks": design.tasks, "level": level, "power": design.power, "baseline": baseline,
-                "discordance": discordance, "correlation": correlation,
+                "discordance": discordance, "correlation": correlation, "exact": calculation == Calculation::Exact,
             });
             (case, json!(ours))
         })
         .collect();
-    assert!(named > 150 && named < 300, "{named} cases with a gain");
+    assert!(named > number / 2 && named < number, "{named} of {number} cases with a gain");
     compare("detectable_gain", &cases);
+}
+
+#[test]
+fn the_gain_that_mcnemar_finds_has_the_power_that_statsmodels_says() {
+    compare_gains(20, 300, 500, Calculation::Normal);
+}
+
+#[test]
+fn the_gain_that_the_exact_test_finds_has_the_power_of_all_tables() {
+    compare_gains(23, 24, 80, Calculation::Exact);
 }
 
 #[test]
