@@ -95,9 +95,10 @@ impl Bootstrap {
         let not_higher = means.iter().filter(|mean| **mean <= value + tie).count() as f64;
         let bias = quantile((lower + not_higher) / (2.0 * means.len() as f64));
         // Leaving a task out moves the mean by its distance from it, but for a factor that cancels.
-        let moved = |power: i32| tasks.iter().map(|task| (task - value).powi(power)).sum::<f64>();
-        let squares = moved(2);
-        let acceleration = moved(3) / (6.0 * squares * squares.sqrt());
+        let distances: Vec<f64> = tasks.iter().map(|task| task - value).collect();
+        let squares: f64 = distances.iter().map(|distance| distance * distance).sum();
+        let cubes: f64 = distances.iter().map(|distance| distance * distance * distance).sum();
+        let acceleration = cubes / (6.0 * squares * squares.sqrt());
         if !bias.is_finite() || !acceleration.is_finite() || squares <= tie * tie {
             return None;
         }

@@ -47,7 +47,7 @@ pub(super) fn at_most_heads(heads: u64, coins: u64) -> f64 {
         }
     }
     // Beyond this many the chance is 0 as far as an f64 can say.
-    exactly *= 0.5_f64.powi(i32::try_from(halvings).unwrap_or(i32::MAX));
+    exactly = libm::scalbn(exactly, -i32::try_from(halvings).unwrap_or(i32::MAX));
     // One head less is C(n, k−1) / C(n, k) = k / (n − k + 1) as likely.
     let mut sum = exactly;
     for at in (1..=heads).rev() {

@@ -74,8 +74,7 @@ impl SignFlips {
 /// is as far.
 fn share_as_far(changed: &[f64], far: f64) -> f64 {
     let Some((first, rest)) = changed.split_first() else { return 1.0 };
-    let all = 0.5_f64.powi(i32::try_from(rest.len()).unwrap_or(i32::MAX));
-    count_as_far(*first, rest, far) as f64 * all
+    libm::scalbn(count_as_far(*first, rest, far) as f64, -i32::try_from(rest.len()).unwrap_or(i32::MAX))
 }
 
 fn count_as_far(sum: f64, rest: &[f64], far: f64) -> u64 {

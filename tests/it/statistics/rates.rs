@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::reference::{Inputs, compare};
 
 #[test]
-fn pass_at_k_is_human_evals() {
+fn pass_at_k_is_that_of_its_authors() {
     let mut inputs = Inputs::of(1);
     let cases: Vec<_> = (0..300)
         .map(|at| {
