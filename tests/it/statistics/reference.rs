@@ -3,7 +3,7 @@
 use std::{
     io::{BufRead, BufReader, Write},
     path::Path,
-    process::{ChildStdin, ChildStdout, Command, Stdio},
+    process::{Child, ChildStdout, Command, Stdio},
     sync::{Mutex, OnceLock, PoisonError},
 };
 
@@ -32,7 +32,7 @@ fn python() -> &'static str {
 /// The one reference of all tests, since loading its packages takes longer than what is asked of it. It ends with the tests, whose
 /// end of its pipe closes then.
 struct Reference {
-    questions: ChildStdin,
+    child: Child,
     answers: BufReader<ChildStdout>,
 }
 
@@ -44,7 +44,7 @@ fn reference() -> &'static Mutex<Reference> {
         command.arg("-B").arg(program).env("OPENBLAS_NUM_THREADS", "1");
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let answers = BufReader::new(child.stdout.take().unwrap());
-        Mutex::new(Reference { questions: child.stdin.take().unwrap(), answers })
+        Mutex::new(Reference { child, answers })
     })
 }
 
@@ -53,7 +53,7 @@ pub fn ask(kind: &str, cases: &[Value]) -> Vec<Value> {
     let mut line = String::new();
     {
         let mut reference = reference().lock().unwrap_or_else(PoisonError::into_inner);
-        writeln!(reference.questions, "{}", json!({ "kind": kind, "cases": cases })).unwrap();
+        writeln!(reference.child.stdin.as_mut().unwrap(), "{}", json!({ "kind": kind, "cases": cases })).unwrap();
         reference.answers.read_line(&mut line).unwrap();
     }
     let mut answer: Value = serde_json::from_str(&line).expect("the reference answers while it lives");
