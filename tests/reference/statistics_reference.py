@@ -125,7 +125,7 @@ def detectable_gain(tasks, level, power, baseline, discordance, correlation, exa
         differing = sum(table(gain))
         return normal_power_het(gain, tasks, 1 - level, np.sqrt(differing), np.sqrt(differing - gain**2)) - power
 
-    grid = np.linspace(0, 1 - baseline, 202 if exact else 4002)[1:-1]
+    grid = np.linspace(0, 1 - baseline, 62 if exact else 4002)[1:-1]
     grid = grid[possible(grid)]
     found = np.array([lacking(gain) for gain in grid]) if exact else lacking(grid)
     enough = np.flatnonzero(found >= 0)

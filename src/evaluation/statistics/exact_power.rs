@@ -43,14 +43,22 @@ impl ExactPower {
                 self.factorials[self.tasks] - self.factorials[arm] - self.factorials[baseline] - self.factorials[alike];
             libm::exp(ways + times(arm, logs[0]) + times(baseline, logs[1]) + times(alike, logs[2]))
         };
+        let (from, to) = likely(self.tasks, arm_only + baseline_only);
         let mut sum = 0.0;
-        for (differing, allowed) in self.allowed.iter().enumerate() {
+        for (differing, allowed) in self.allowed.iter().enumerate().take(to + 1).skip(from) {
             for wins in 0..allowed.map_or(0, |most| most + 1) {
                 sum += chance(differing - wins, wins) + chance(wins, differing - wins);
             }
         }
         sum
     }
+}
+
+/// The numbers of tasks that may differ: all others together have a chance below 10⁻²⁰, by Bernstein's inequality.
+fn likely(tasks: usize, chance: f64) -> (usize, usize) {
+    let middle = tasks as f64 * chance;
+    let reach = 10.0 * (middle * (1.0 - chance).max(0.0)).sqrt() + 60.0;
+    ((middle - reach).max(0.0) as usize, (middle + reach).ceil() as usize)
 }
 
 #[cfg(test)]
@@ -65,6 +73,19 @@ mod tests {
         // All six by one of the arms: 2 × (1/2)⁶.
         assert!((six.at(0.5, 0.5) - 0.031_25).abs() < 1e-12);
         assert!((six.at(0.8, 0.0) - 0.8_f64.powi(6)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_is_left_out_does_not_show() {
+        // Two tasks that the arm alone solves, and none that the baseline does, count at this level: p = 1/2.
+        let all = ExactPower::new(3_000, Level::new(0.4).unwrap());
+        for chance in [0.001, 0.1, 0.5] {
+            let (from, to) = likely(3_000, chance);
+            assert!(to - from < 2_500 && from as f64 <= 3_000.0 * chance && to as f64 >= 3_000.0 * chance);
+            let fewer = (1.0 - chance).powi(3_000) + 3_000.0 * chance * (1.0 - chance).powi(2_999);
+            let power = all.at(chance, 0.0);
+            assert!((power + fewer - 1.0).abs() < 1e-9, "{chance}: {power}");
+        }
     }
 
     #[test]
