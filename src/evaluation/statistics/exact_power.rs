@@ -5,8 +5,8 @@ use super::{Level, mcnemar::at_most_heads};
 /// The test for a number of tasks and a level, ready to be asked of many differences.
 pub(super) struct ExactPower {
     tasks: usize,
-    /// By the number of tasks on which the arms differ: how many of them the lesser arm may win at most for a difference to
-    /// count; `None` where none does, as they are too few.
+    /// By the number of tasks on which the arms differ: how many of them the lesser arm may win at most for a
+    /// difference to count; `None` where none does, as they are too few.
     allowed: Vec<Option<usize>>,
     /// The logarithms of the factorials from 0 to the number of tasks.
     factorials: Vec<f64>,
@@ -32,8 +32,8 @@ impl ExactPower {
         Self { tasks, allowed, factorials }
     }
 
-    /// The chance that a difference counts, where a task is solved by the arm alone and by the baseline alone with these
-    /// chances: the sum over all pairs of counts whose p-value is small enough.
+    /// The chance that a difference counts, where a task is solved by the arm alone and by the baseline alone with
+    /// these chances: the sum over all pairs of counts whose p-value is small enough.
     pub(super) fn at(&self, arm_only: f64, baseline_only: f64) -> f64 {
         let logs = [arm_only, baseline_only, 1.0 - arm_only - baseline_only].map(|chance| libm::log(chance.max(0.0)));
         let times = |number: usize, log: f64| if number == 0 { 0.0 } else { number as f64 * log };

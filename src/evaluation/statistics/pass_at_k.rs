@@ -11,9 +11,9 @@ pub struct Samples {
     pub solved: u64,
 }
 
-/// Unbiased estimate of pass@k of one task: 1 − C(n−c, k) / C(n, k), as a product of ratios so that no binomial coefficient
-/// is ever written out. Only for samples that are independent of each other, and of which none was left out because of how
-/// it went.
+/// Unbiased estimate of pass@k of one task: 1 − C(n−c, k) / C(n, k), as a product of ratios so that no binomial
+/// coefficient is ever written out. Only for samples that are independent of each other, and of which none was left out
+/// because of how it went.
 ///
 /// Source: Chen et al., "Evaluating Large Language Models Trained on Code" (2021), equation 1.
 ///

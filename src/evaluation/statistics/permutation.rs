@@ -8,15 +8,15 @@ use rand_chacha::{
 use super::{StatisticsError, checks::finite, tasks::mean};
 use crate::ids::keyed;
 
-/// The sign-flip permutation test of paired differences: if the arms were exchangeable, each task's difference could as well have
-/// the other sign. The p-value is the share of all assignments of signs whose mean is at least as far from 0.
+/// The sign-flip permutation test of paired differences: if the arms were exchangeable, each task's difference could as
+/// well have the other sign. The p-value is the share of all assignments of signs whose mean is at least as far from 0.
 ///
-/// Sources: Fisher, "The Design of Experiments" (1935), section 21; counting the observed one among drawn ones: Phipson and
-/// Smyth, "Permutation P-values Should Never Be Zero" (2010).
+/// Sources: Fisher, "The Design of Experiments" (1935), section 21; counting the observed one among drawn ones: Phipson
+/// and Smyth, "Permutation P-values Should Never Be Zero" (2010).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SignFlips {
-    /// Up to how many differences other than 0 all assignments are looked at; above, they are drawn. The work doubles with
-    /// each: 2²⁰ take milliseconds.
+    /// Up to how many differences other than 0 all assignments are looked at; above, they are drawn. The work doubles
+    /// with each: 2²⁰ take milliseconds.
     pub exact_up_to: u32,
     /// How many assignments are drawn.
     pub draws: u32,
@@ -70,8 +70,8 @@ impl SignFlips {
     }
 }
 
-/// The share of all assignments whose sum is at least `far` from 0. With the first sign held, since the opposite assignment
-/// is as far.
+/// The share of all assignments whose sum is at least `far` from 0. With the first sign held, since the opposite
+/// assignment is as far.
 fn share_as_far(changed: &[f64], far: f64) -> f64 {
     let Some((first, rest)) = changed.split_first() else { return 1.0 };
     libm::scalbn(count_as_far(*first, rest, far) as f64, -i32::try_from(rest.len()).unwrap_or(i32::MAX))

@@ -15,10 +15,10 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// The spread that follows from assumptions, where nothing was measured: both arms solve a sample with chance `baseline`;
-    /// the share `task_share` of the variance p(1−p) of one sample is due to its task (the intraclass correlation); `kinship`
-    /// is the correlation of the arms' rates over tasks. Then the difference varies by 2p(1−p)·ι·(1−r) between tasks and by
-    /// 2p(1−p)·(1−ι) within them.
+    /// The spread that follows from assumptions, where nothing was measured: both arms solve a sample with chance
+    /// `baseline`; the share `task_share` of the variance p(1−p) of one sample is due to its task (the intraclass
+    /// correlation); `kinship` is the correlation of the arms' rates over tasks. Then the difference varies by
+    /// 2p(1−p)·ι·(1−r) between tasks and by 2p(1−p)·(1−ι) within them.
     ///
     /// # Errors
     /// A number outside of 0 to 1.

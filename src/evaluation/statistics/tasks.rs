@@ -25,8 +25,8 @@ pub fn task_means(tasks: &[Vec<f64>]) -> Result<Vec<f64>, StatisticsError> {
     tasks.iter().enumerate().map(one).collect()
 }
 
-/// Mean outcome of the arm minus that of the baseline, task by task. Both must be of the same tasks in the same order; the
-/// numbers of samples may differ.
+/// Mean outcome of the arm minus that of the baseline, task by task. Both must be of the same tasks in the same order;
+/// the numbers of samples may differ.
 ///
 /// # Errors
 /// Different numbers of tasks, and what [`task_means`] refuses.

@@ -2,11 +2,11 @@
 
 use super::{Interval, Level, StatisticsError, normal::quantile};
 
-/// The score interval of `successes` among `trials` independent trials; `None` without trials. It stays inside 0 to 1, and has a
-/// width also where all or none succeeded.
+/// The score interval of `successes` among `trials` independent trials; `None` without trials. It stays inside 0 to 1,
+/// and has a width also where all or none succeeded.
 ///
-/// Source: Wilson, "Probable Inference, the Law of Succession, and Statistical Inference" (1927); recommended by Brown, Cai
-/// and DasGupta, "Interval Estimation for a Binomial Proportion" (2001).
+/// Source: Wilson, "Probable Inference, the Law of Succession, and Statistical Inference" (1927); recommended by Brown,
+/// Cai and DasGupta, "Interval Estimation for a Binomial Proportion" (2001).
 ///
 /// # Errors
 /// More successes than trials.

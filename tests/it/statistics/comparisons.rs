@@ -84,7 +84,8 @@ fn mcnemar_is_statsmodels() {
             let mut count = || inputs.whole(0, most);
             let test = McNemar::of_counts(count(), count(), count(), count());
             let case = json!({
-                "both": test.both, "arm_only": test.arm_only, "baseline_only": test.baseline_only, "neither": test.neither,
+                "both": test.both, "neither": test.neither,
+                "arm_only": test.arm_only, "baseline_only": test.baseline_only,
             });
             (case, json!(test.p_value))
         })

@@ -29,8 +29,8 @@ fn python() -> &'static str {
     })
 }
 
-/// The one reference of all tests, since loading its packages takes longer than what is asked of it. It ends with the tests, whose
-/// end of its pipe closes then.
+/// The one reference of all tests, since loading its packages takes longer than what is asked of it. It ends with the
+/// tests, whose end of its pipe closes then.
 struct Reference {
     child: Child,
     answers: BufReader<ChildStdout>,
