@@ -1,4 +1,5 @@
-//! Runs of many conversations: what is held, in which order, at most how many at once; limits measured before.
+//! Runs of many conversations: what is held, in which order, at most how many at once; limits measured before; what
+//! their results prove.
 
 pub mod bundle;
 mod calibration;
@@ -6,6 +7,7 @@ mod placebos;
 pub mod records;
 mod runner;
 mod shard;
+pub mod statistics;
 
 pub use calibration::{calibrate, uncalibrated};
 pub use placebos::{PlaceboError, placebos};

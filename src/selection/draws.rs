@@ -3,7 +3,7 @@
 use rand_chacha::rand_core::Rng;
 
 /// A number below `bound`, each with the same chance; 0 where `bound` is 0 or 1, without a draw.
-pub(super) fn below(rng: &mut impl Rng, bound: usize) -> usize {
+pub fn below(rng: &mut impl Rng, bound: usize) -> usize {
     if bound < 2 {
         return 0;
     }

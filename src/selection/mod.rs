@@ -29,6 +29,7 @@ mod tournament;
 mod truncation;
 
 pub use agreement::{agreement, group_scores};
+pub use draws::below;
 pub use epsilon::Epsilon;
 pub use epsilon_lexicase::epsilon_lexicase;
 pub use lexicase::lexicase;

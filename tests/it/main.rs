@@ -37,6 +37,7 @@ mod search_model;
 mod searching;
 mod secrecy;
 mod stage;
+mod statistics;
 mod store;
 mod support;
 mod telemetry;

@@ -1,7 +1,8 @@
 use std::{
     collections::BTreeMap,
-    fs::File,
+    fs::{File, Permissions},
     io::{self, BufReader, Read, Write},
+    os::unix::fs::PermissionsExt,
     path::{Component, Path},
 };
 
@@ -56,6 +57,8 @@ impl Archive {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let mut file = NamedTempFile::new_in(folder).map_err(io)?;
         self.pack(&mut file).map_err(io)?;
+        // Temporary files are for their owner alone; this one is to be handed on.
+        file.as_file().set_permissions(Permissions::from_mode(0o644)).map_err(io)?;
         file.as_file().sync_all().map_err(io)?;
         file.persist(path).map_err(|error| io(error.error))?;
         Ok(())

@@ -1,5 +1,6 @@
 //! What is kept survives: crashes at every point, kills, other processes, full disks, damage.
 
+mod bundling;
 mod crashes;
 mod database;
 mod exporting;
