@@ -22,33 +22,22 @@ mod support;
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
-    path::{Path, PathBuf},
+    path::Path,
     sync::Arc,
     thread,
     time::{Duration, Instant},
 };
 
-use common::{cast, median};
+use common::{
+    case::{AT_ONCE, Case, cases},
+    median,
+};
 use rolecall::{
-    domain::Language,
     ids::RunId,
-    sandbox::{LocalSandbox, Sandbox},
     telemetry::{Endpoint, TraceOptions, Traces},
 };
 use stage::{hold_all, on_stage};
 use support::task;
-
-const AT_ONCE: usize = 64;
-
-/// What is measured.
-struct Case {
-    name: &'static str,
-    delay: Duration,
-    /// Where programs run; `None` where they do not.
-    sandbox: Option<Arc<dyn Sandbox>>,
-    conversations: u32,
-    rounds: usize,
-}
 
 /// A collector that reads requests, and takes them.
 fn sink() -> String {
@@ -97,10 +86,7 @@ async fn play(case: &Case, url: Option<&str>, folder: &Path) -> (f64, f64, u64) 
         let options = TraceOptions { endpoint: Some(Endpoint::at(url.parse().unwrap())), ..TraceOptions::new(folder) };
         Arc::new(Traces::open(RunId::new(), options))
     });
-    let mut company = cast(case.delay);
-    if let Some(sandbox) = &case.sandbox {
-        company.sandbox = sandbox.clone();
-    }
+    let mut company = case.company();
     if let Some(traces) = traces.clone() {
         company.observer = traces;
     }
@@ -126,17 +112,7 @@ fn main() {
         let folder = tempfile::tempdir().unwrap();
         let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
         println!("load {}", load.trim());
-        let launcher = PathBuf::from(env!("CARGO_BIN_EXE_rolecall"));
-        let sandbox = Arc::new(LocalSandbox::start(launcher, 2, &[Language::Python]).await.unwrap());
-        let case = |name, millis, conversations, rounds| {
-            let delay = Duration::from_millis(millis);
-            Case { name, delay, sandbox: None, conversations, rounds }
-        };
-        for case in [
-            Case { sandbox: Some(sandbox), ..case("20 ms a call, programs run", 20, 64, 5) },
-            case("20 ms a call, nothing run", 20, 192, 7),
-            case("0 ms a call, nothing run", 0, 192, 7),
-        ] {
+        for case in cases().await {
             let (mut without, mut with, mut each) = (Vec::new(), Vec::new(), Vec::new());
             for _ in 0..case.rounds {
                 let (wall, cpu_without, _) = play(&case, None, folder.path()).await;

@@ -1,5 +1,6 @@
 //! What benches of conversations have in common.
 
+pub mod case;
 mod median;
 
 use std::{

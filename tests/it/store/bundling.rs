@@ -145,7 +145,8 @@ fn whatever_was_changed_is_found_and_named() {
         *bytes = text.replace("```python\\nprint(", "```python\\nprint(1 + ").into_bytes();
     });
     has(replies, &["turn 3: program: 3.0 is another program", "turn 3: program: 3.3 is another program"]);
-    let prompt = bundled.with(|archive| edit(archive, |name| name.ends_with("draft.md"), "---user---\n", "---user---\nHello.\n"));
+    let prompt = bundled
+        .with(|archive| edit(archive, |name| name.ends_with("draft.md"), "---user---\n", "---user---\nHello.\n"));
     has(
         prompt,
         &[
