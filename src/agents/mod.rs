@@ -16,6 +16,8 @@ mod teacher;
 mod tester;
 mod writing;
 
+pub use critic::asks_endpoint;
+
 use crate::runtime::RoleEntry;
 
 /// Every role, in the order of a conversation.

@@ -161,6 +161,7 @@ impl Read {
         run_args.store = StoreArgs { store: Some(store.to_path_buf()) };
         let replayed = Replayed::asked_for(&run_args)?;
         let checked = prepared::load(&run_args, replayed.as_ref())?;
+        prepared::refuse_endpoints(&checked.plan)?;
         let Prepared { problems, undertaking, .. } = Prepared::of(&run_args, &checked, replayed.as_ref())?;
         let changed: Vec<&str> = (undertaking.parts.iter())
             .filter(|(part, hash)| facts.parts.get(*part) != Some(*hash))

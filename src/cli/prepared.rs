@@ -7,10 +7,11 @@ use super::{
     replayed::Replayed, sharding::ShardAsked,
 };
 use crate::{
+    agents::asks_endpoint,
     config::model_capabilities,
     conversation::ExamplePool,
     domain::Problem,
-    topology::{Checked, Overrides, Plan, TopologyRef, load_plan},
+    topology::{Checked, Node, Overrides, Plan, TopologyRef, load_plan},
 };
 
 /// Tasks and examples, and how one tells whether all is as it was.
@@ -39,9 +40,25 @@ impl Prepared {
             problems.into_iter().map(|problem| problems::with_feedback_limits(problem, limits)).collect();
         let mut undertaking = undertaking(args, &checked.plan, &problems, &examples);
         if let Some(replayed) = replayed {
+            refuse_endpoints(&checked.plan)?;
             undertaking.parts.insert("the recorded run".to_owned(), replayed.run().to_owned());
         }
         Ok(Self { problems, examples, undertaking })
+    }
+}
+
+/// Refuses an arrangement that is to be made again without a network and asks somebody for rewards.
+///
+/// # Errors
+/// The first such actor.
+pub fn refuse_endpoints(plan: &Plan) -> Result<(), Failure> {
+    let asks = |node: &&Node| node.spec.name == "critic" && asks_endpoint(&node.settings);
+    match plan.nodes.iter().find(asks) {
+        Some(node) => Err(Failure::usage(format!(
+            "{} asks an endpoint for rewards, and its answers are not replayed: this run cannot be made again without it",
+            node.name
+        ))),
+        None => Ok(()),
     }
 }
 

@@ -12,6 +12,7 @@ use serde::Serialize;
 use tempfile::TempDir;
 
 use super::{
+    args::SandboxChoice,
     bundle::{command, tasks},
     exit::{Exit, Failure},
     keeping::RunFacts,
@@ -20,15 +21,19 @@ use super::{
     terminal,
 };
 use crate::{
+    domain::with_files_read,
     evaluation::bundle::{Archive, Bundle, BundledConversation, BundledTask, Difference, compare},
     ids::RunId,
     runtime::now_unix_nanos,
     store::{RunRow, RunState, Store},
 };
 
-/// What the command line names: beyond its value, nothing of it is left.
+/// Options of the command whose values are others here.
 const PATH: &str = "--path";
+const EXAMPLES: &str = "--examples";
 const MODEL: &str = "--model";
+/// What the process that holds the run is given of the environment: nothing that a bundle could send anywhere.
+const ENVIRONMENT: &[&str] = &["PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "USER", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"];
 
 /// Arguments of `reproduce`.
 #[derive(Args, Clone, Debug)]
@@ -38,6 +43,13 @@ pub struct ReproduceArgs {
     /// Where the public data set of the run is, where the bundle has not got it.
     #[arg(long, value_name = "PATH")]
     pub path: Option<PathBuf>,
+    /// Where the solved tasks are that prompts show, where they come from a public data set and the bundle has not got them.
+    #[arg(long, value_name = "PATH")]
+    pub examples: Option<PathBuf>,
+    /// How strictly programs are isolated. A run that was held with less than the strictest is only made again so where this
+    /// says it, too [default: strict].
+    #[arg(long, value_enum, value_name = "LEVEL")]
+    pub sandbox: Option<SandboxChoice>,
     /// One JSON object a line on stdout, and nothing else.
     #[arg(long)]
     pub json: bool,
@@ -69,14 +81,14 @@ struct Event<'a> {
 pub async fn reproduce(args: ReproduceArgs) -> Result<Exit, Failure> {
     let bundle = Bundle::unpack(Archive::read(&args.bundle)?)
         .map_err(|error| Failure::usage(format!("{}: {error}", args.bundle.display())))?;
-    let path = args.path.as_deref().map(std::path::absolute).transpose().map_err(Failure::usage)?;
+    let elsewhere = Elsewhere::of(&args)?;
+    refuse_without_data(&bundle, &elsewhere)?;
     let scene = Scene::of(&bundle)?;
-    scene.refuse_without_data(&bundle, path.as_deref())?;
     let store = Store::open(&scene.store())?;
     bundle.restore(&store).await?;
     let mut differences: Vec<Difference> =
         bundle.altered.iter().map(|words| Difference::of_run("file", words.clone())).collect();
-    let run = scene.begin(&bundle, &store, path.as_deref(), &mut differences).await?;
+    let run = scene.begin(&bundle, &store, &elsewhere, &mut differences).await?;
     drop(store);
     scene.hold(run)?;
     let store = Store::open(&scene.store())?;
@@ -102,6 +114,43 @@ fn say(args: &ReproduceArgs, bundle: &Bundle, (conversations, programs): (usize,
         (all, 0) => format!("{made}, {all} differences"),
         (all, of_time) => format!("{made}, {all} differences, {of_time} of them where a time limit decided"),
     });
+}
+
+/// What the user says of this machine.
+struct Elsewhere {
+    /// Option and path.
+    paths: Vec<(&'static str, PathBuf)>,
+    sandbox: SandboxChoice,
+}
+
+impl Elsewhere {
+    fn of(args: &ReproduceArgs) -> Result<Self, Failure> {
+        let given = [(PATH, &args.path), (EXAMPLES, &args.examples)];
+        let given = given.into_iter().filter_map(|(option, path)| Some((option, path.as_deref()?)));
+        let whole = |(option, path): (&'static str, &Path)| {
+            let wrong = |error| Failure::usage(format!("{option} {}: {error}", path.display()));
+            Ok((option, path.canonicalize().map_err(wrong)?))
+        };
+        let paths = given.map(whole).collect::<Result<_, Failure>>()?;
+        Ok(Self { paths, sandbox: args.sandbox.unwrap_or(SandboxChoice::Strict) })
+    }
+
+    /// The value of this option, where the user says one.
+    fn value(&self, option: &str) -> Option<String> {
+        self.paths.iter().find(|(name, _)| *name == option).map(|(_, path)| path.display().to_string())
+    }
+}
+
+fn refuse_without_data(bundle: &Bundle, elsewhere: &Elsewhere) -> Result<(), Failure> {
+    let missing = bundle.inputs.iter().filter(|input| !input.included).map(|input| input.name.as_str());
+    let missing: Vec<&str> = missing.collect();
+    if missing.is_empty() || !elsewhere.paths.is_empty() {
+        return Ok(());
+    }
+    let missing = missing.join(", ");
+    Err(Failure::usage(format!(
+        "the bundle has not got the public data set of its run ({missing})\n  hint: say where it is with --path PATH, as for `run`"
+    )))
 }
 
 /// A folder with the files of a bundle and a store of its own, gone at the end.
@@ -134,35 +183,31 @@ impl Scene {
         self.folder.path().join("store")
     }
 
-    fn refuse_without_data(&self, bundle: &Bundle, path: Option<&Path>) -> Result<(), Failure> {
-        let missing: Vec<&str> =
-            bundle.inputs.iter().filter(|input| !input.included).map(|input| input.name.as_str()).collect();
-        if missing.is_empty() || path.is_some() {
-            return Ok(());
-        }
-        let missing = missing.join(", ");
-        Err(Failure::usage(format!(
-            "the bundle has not got the public data set of its run ({missing})\n  hint: say where it is with --path PATH, as for \
-             `run`"
-        )))
-    }
-
     /// Writes down the run that is to be held, and what has changed of its files.
     async fn begin(
         &self,
         bundle: &Bundle,
         store: &Store,
-        path: Option<&Path>,
+        elsewhere: &Elsewhere,
         differences: &mut Vec<Difference>,
     ) -> Result<RunId, Failure> {
         let facts: RunFacts = serde_json::from_value(bundle.facts.clone())
             .map_err(|error| Failure::usage(format!("what the bundle says of its run does not read: {error}")))?;
-        let arguments = self.arguments(bundle, &facts.arguments, path);
+        let arguments = self.arguments(bundle, &facts.arguments, elsewhere);
         env::set_current_dir(self.home(bundle)).map_err(Failure::usage)?;
         let run_args = command(&arguments)?;
-        let replayed = Replayed::asked_for(&run_args)?;
-        let checked = prepared::load(&run_args, replayed.as_ref())?;
-        let Prepared { problems, undertaking, .. } = Prepared::of(&run_args, &checked, replayed.as_ref())?;
+        if run_args.sandbox() != elsewhere.sandbox {
+            return Err(Failure::usage(
+                "the run was held with another isolation than the strictest\n  hint: --sandbox reduced, where you trust its programs",
+            ));
+        }
+        let (prepared, read) = with_files_read(|| {
+            let replayed = Replayed::asked_for(&run_args)?;
+            let checked = prepared::load(&run_args, replayed.as_ref())?;
+            Prepared::of(&run_args, &checked, replayed.as_ref())
+        });
+        self.refuse_what_is_beyond(read.keys().chain(&run_args.diagnoses), elsewhere)?;
+        let Prepared { problems, undertaking, .. } = prepared?;
         differences.extend(changed_tasks(&bundle.tasks, &tasks(&problems)));
         // The tasks one by one are above.
         let parts = facts.parts.iter().filter(|(part, _)| *part != "the tasks");
@@ -184,21 +229,40 @@ impl Scene {
         Ok(run)
     }
 
-    /// The command, with the recorded answers for models and everything that it writes in this folder.
-    fn arguments(&self, bundle: &Bundle, recorded: &[String], path: Option<&Path>) -> Vec<String> {
+    /// Refuses a bundle that has files of this machine read which nobody named here.
+    fn refuse_what_is_beyond<'a>(
+        &self,
+        mut read: impl Iterator<Item = &'a PathBuf>,
+        elsewhere: &Elsewhere,
+    ) -> Result<(), Failure> {
+        let own = self.files().canonicalize().map_err(Failure::usage)?;
+        let is_beyond = |path: &&PathBuf| {
+            let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+            !path.starts_with(&own) && !elsewhere.paths.iter().any(|(_, named)| path.starts_with(named))
+        };
+        match read.find(is_beyond) {
+            Some(path) => Err(Failure::usage(format!("the bundle reads {}, which is beyond it", path.display()))),
+            None => Ok(()),
+        }
+    }
+
+    /// The command, with the recorded answers for models, what the user says of this machine, and everything that it writes in
+    /// this folder.
+    fn arguments(&self, bundle: &Bundle, recorded: &[String], elsewhere: &Elsewhere) -> Vec<String> {
         let mut words = Vec::new();
         let mut given = recorded.iter();
         while let Some(word) = given.next() {
-            match (word.as_str(), path) {
-                (MODEL, _) => drop(given.next()),
-                (PATH, Some(path)) => {
-                    given.next();
-                    words.extend([PATH.to_owned(), path.display().to_string()]);
-                }
-                (word, Some(path)) if word.starts_with("--path=") => words.push(format!("{PATH}={}", path.display())),
-                (word, _) if word.starts_with("--model=") => {}
-                (word, _) => words.push(word.to_owned()),
+            let (option, joined) =
+                word.split_once('=').map_or((word.as_str(), None), |(option, value)| (option, Some(value)));
+            let value = elsewhere.value(option);
+            if option != MODEL && value.is_none() {
+                words.push(word.clone());
+                continue;
             }
+            if joined.is_none() {
+                given.next();
+            }
+            words.extend(value.into_iter().flat_map(|value| [option.to_owned(), value]));
         }
         let traces = self.folder.path().join("traces");
         for (option, value) in [
@@ -216,11 +280,10 @@ impl Scene {
         let program = env::current_exe().map_err(Failure::machine)?;
         let mut command = Command::new(program);
         command.args(["resume", &run.to_string(), "--json", "--store"]).arg(self.store());
-        for (name, _) in env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("OTEL_")) {
-            command.env_remove(name);
-        }
+        let kept = ENVIRONMENT.iter().filter_map(|name| Some((name, env::var_os(name)?)));
         let output = command
-            .env_remove("TRACEPARENT")
+            .env_clear()
+            .envs(kept)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())

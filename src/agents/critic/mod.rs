@@ -7,3 +7,4 @@ mod role;
 mod settings;
 
 pub(super) use role::ROLE;
+pub use settings::asks_endpoint;

@@ -1,6 +1,7 @@
 use std::{num::NonZeroU32, time::Duration};
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::{
     llm::http::{VARIABLE_FORM, check_url, is_key_variable},
@@ -45,6 +46,13 @@ impl Default for Settings {
         let reward = RewardSource::Execution;
         Self { reward, tests: None, endpoint: None, endpoint_env: None, timeout_secs: None }
     }
+}
+
+/// Whether a critic of these settings asks an endpoint, whose answers are not replayed.
+pub fn asks_endpoint(settings: &Map<String, Value>) -> bool {
+    settings
+        .get("reward")
+        .is_some_and(|reward| Some(reward) == serde_json::to_value(RewardSource::Endpoint).ok().as_ref())
 }
 
 /// Keys of [`Settings`].

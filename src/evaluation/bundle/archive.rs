@@ -15,6 +15,9 @@ use crate::domain::open_regular_file;
 
 /// The most bytes that an archive may have when it is unpacked.
 const MOST_BYTES: u64 = 4 << 30;
+/// How many times its own length that may be, beyond what a small one may have: records repeat themselves less often.
+const MOST_TIMES: u64 = 200;
+const SMALL_BYTES: u64 = 64 << 20;
 /// The most files that it may have.
 const MOST_FILES: usize = 1_000_000;
 
@@ -79,15 +82,28 @@ impl Archive {
     /// Reads an archive whole. Nothing is written anywhere.
     ///
     /// # Errors
-    /// A file that is no archive or is cut off; entries that are no plain files below the archive; more than 4 GiB or 1,000,000
-    /// files.
+    /// A file that is no archive or is cut off; entries that are no plain files below the archive; more than 1,000,000 files, or
+    /// than 4 GiB or 64 MiB and 200 times the file's own length.
     pub fn read(path: &Path) -> Result<Self, ArchiveError> {
         let shown = || path.display().to_string();
         let io = |error| ArchiveError::Io { path: shown(), error };
         let file: File = open_regular_file(path).map_err(io)?;
-        let mut unpacked = GzDecoder::new(BufReader::new(file)).take(MOST_BYTES);
+        let length = file.metadata().map_err(io)?.len();
+        let most = length.saturating_mul(MOST_TIMES).saturating_add(SMALL_BYTES).min(MOST_BYTES);
+        let mut unpacked = GzDecoder::new(BufReader::new(file)).take(most);
+        let files = Self::entries(path, &mut unpacked);
+        if unpacked.limit() == 0 {
+            let message = format!("it is larger than {most} bytes when it is unpacked");
+            return Err(io(io::Error::new(io::ErrorKind::FileTooLarge, message)));
+        }
+        files.map(Self)
+    }
+
+    fn entries(path: &Path, unpacked: &mut impl Read) -> Result<BTreeMap<String, Vec<u8>>, ArchiveError> {
+        let shown = || path.display().to_string();
+        let io = |error| ArchiveError::Io { path: shown(), error };
         let mut files = BTreeMap::new();
-        let mut archive = tar::Archive::new(&mut unpacked);
+        let mut archive = tar::Archive::new(&mut *unpacked);
         for (number, entry) in (1..).zip(archive.entries().map_err(io)?) {
             let mut entry = entry.map_err(io)?;
             let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
@@ -98,8 +114,7 @@ impl Archive {
             if entry.header().entry_type() != EntryType::Regular {
                 return Err(refuse("is no plain file".to_owned()));
             }
-            let is_plain = |component: Component<'_>| matches!(component, Component::Normal(_));
-            if name.is_empty() || name.contains('\\') || !Path::new(&name).components().all(is_plain) {
+            if !is_plain(&name) {
                 return Err(refuse("has a name that leads out of the bundle".to_owned()));
             }
             let mut bytes = Vec::new();
@@ -109,12 +124,17 @@ impl Archive {
             }
         }
         // The checksum of the whole is behind the last entry.
-        io::copy(&mut unpacked, &mut io::sink()).map_err(io)?;
-        if unpacked.limit() == 0 {
-            return Err(io(io::Error::new(io::ErrorKind::FileTooLarge, "it is larger than 4 GiB when it is unpacked")));
-        }
-        Ok(Self(files))
+        io::copy(unpacked, &mut io::sink()).map_err(io)?;
+        Ok(files)
     }
+}
+
+/// Whether a name leads to one place below the archive, and is written in the one way that it has.
+pub(super) fn is_plain(name: &str) -> bool {
+    let parts = name.split('/');
+    !name.contains('\\')
+        && parts.clone().all(|part| !matches!(part, "" | "." | ".."))
+        && Path::new(name).components().all(|part| matches!(part, Component::Normal(_)))
 }
 
 #[cfg(test)]
@@ -156,6 +176,17 @@ mod tests {
     }
 
     #[test]
+    fn a_little_file_that_would_be_huge_is_refused_before_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        Archive([("x".to_owned(), vec![0; 100 << 20])].into()).write(&path).unwrap();
+        let length = fs::metadata(&path).unwrap().len();
+        let most = length * 200 + (64 << 20);
+        let error = Archive::read(&path).unwrap_err().to_string();
+        assert!(length < 150_000 && error.contains(&format!("larger than {most} bytes")), "{length}: {error}");
+    }
+
+    #[test]
     fn entries_that_no_bundle_has_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
@@ -163,6 +194,9 @@ mod tests {
             ("/etc/passwd", tar::EntryType::Regular, "leads out"),
             ("../x", tar::EntryType::Regular, "leads out"),
             ("a/../../x", tar::EntryType::Regular, "leads out"),
+            ("files//etc/x", tar::EntryType::Regular, "leads out"),
+            ("files/./x", tar::EntryType::Regular, "leads out"),
+            ("files/", tar::EntryType::Regular, "leads out"),
             ("a", tar::EntryType::Symlink, "no plain file"),
             ("a", tar::EntryType::Fifo, "no plain file"),
         ] {

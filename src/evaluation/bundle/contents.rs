@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use thiserror::Error;
 
-use super::Archive;
+use super::{Archive, archive::is_plain};
 use crate::{
     conversation::{ConversationEnd, ConversationHead},
     ids::{ConversationId, TaskId},
@@ -195,6 +195,10 @@ impl Bundle {
             None => return Err(BundleError::NoBundle(format!("{ABOUT} says no format"))),
         }
         let about: About = read(ABOUT, value)?;
+        let names = about.inputs.iter().map(|input| &input.name).chain([&about.folder]);
+        if let Some(name) = names.into_iter().find(|name| !is_plain(name)) {
+            return Err(BundleError::NoBundle(format!("{ABOUT} names `{name}`, which leads out of it")));
+        }
         let mut altered = Vec::new();
         let mut conversations = Vec::new();
         for (name, said) in &about.conversations {

@@ -9,8 +9,9 @@ use super::BundledConversation;
 use crate::{
     conversation::ConversationEnd,
     domain::{Verdict, shorten},
+    llm::ModelError,
     messages::{ExecutionReport, Message},
-    runtime::{CallRecord, Finished},
+    runtime::{CallRecord, Fault, Finished},
 };
 
 /// Where a run that was made again differs from the recorded one.
@@ -132,6 +133,7 @@ impl Found<'_> {
             (Ok(was), Ok(is)) => {
                 self.add(turn, "turn", format!("{} messages were said, now {}", was.len(), is.len()));
             }
+            (_, Err(Fault::Model(ModelError::NotRecorded(words)))) => self.add(turn, "reply", words.clone()),
             (Err(was), Err(is)) if was.to_string() == is.to_string() => {}
             (was, is) => {
                 let words = |result: &Result<Vec<Message>, _>| match result {

@@ -3,7 +3,7 @@
 use std::{fs, path::PathBuf, process::Output, time::Duration};
 
 use rolecall::evaluation::bundle::Archive;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
     model_server::{ModelServer, choice, reply},
@@ -235,5 +235,55 @@ fn a_public_data_set_stays_outside() {
         let output = scene.run(&[&["reproduce"][..], arguments].concat());
         let said = String::from_utf8_lossy(&output.stdout).into_owned() + &words(&output);
         assert!(output.status.code() == Some(0) && said.contains("all the same"), "{said}");
+    }
+}
+
+/// A bundle of somebody else must not write outside of its own folder, read what nobody named, weaken the isolation or ask anybody.
+#[test]
+fn a_hostile_bundle_is_refused_before_anything_is_done() {
+    let bundled = Bundled::new();
+    let refused = |from: &str, to: &str, words_wanted: &str| {
+        let whole = fs::read(&bundled.file).unwrap();
+        let mut archive = Archive::read(&bundled.file).unwrap();
+        edit(&mut archive, |name| name == "bundle.json", from, to);
+        archive.write(&bundled.file).unwrap();
+        let output = bundled.scene.run(&["reproduce", "a.bundle"]);
+        fs::write(&bundled.file, whole).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{}", words(&output));
+        assert!(words(&output).contains(words_wanted), "{to}: {}", words(&output));
+    };
+    let escape = bundled.scene.folder.path().join("escaped");
+    let escape = escape.to_str().unwrap();
+    refused(
+        "\"folder\": \"run\",\n  \"inputs\"",
+        &format!("\"folder\": \"{escape}\",\n  \"inputs\""),
+        "leads out of it",
+    );
+    refused("\"folder\": \"run\",\n  \"inputs\"", "\"folder\": \"../../x\",\n  \"inputs\"", "leads out of it");
+    refused("\"name\": \"run/own", &format!("\"name\": \"{escape}/own"), "leads out of it");
+    refused("\"name\": \"run/own", "\"name\": \"run/../../own", "leads out of it");
+    let outside = bundled.scene.folder.path().join("tasks");
+    refused("      \"tasks\",", &format!("      \"{}\",", outside.display()), "which is beyond it");
+    refused("      \"tasks\",", "      \"tasks\",\n      \"--sandbox\",\n      \"reduced\",", "--sandbox reduced");
+    assert!(!std::path::Path::new(escape).exists());
+}
+
+#[test]
+fn what_an_endpoint_said_is_not_made_again() {
+    let server = ModelServer::saying(Duration::ZERO, |_| json!({ "reward": 0.5 }));
+    let scene = Scene::new(&server);
+    let cast = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/config/topologies/repair.toml")).unwrap();
+    let endpoint = format!("reward = \"endpoint\"\nendpoint = \"{}/score\"\n#", server.base_url);
+    fs::write(scene.folder.path().join("cast.toml"), cast.replace("reward = \"execution\"", &endpoint)).unwrap();
+    let arguments = ["run", "--topology", "cast.toml", "--tasks", "tasks", "--budget", "programs=2"];
+    let output = scene.run(&arguments);
+    assert_eq!(output.status.code(), Some(0), "{}", words(&output));
+    let run = scene.runs()[0]["run"].as_str().unwrap().to_owned();
+    let name = format!("replay:{run}");
+    let replay = [&arguments[..], &["--model", &name]].concat();
+    for arguments in [&["bundle", run.as_str()][..], &replay] {
+        let output = scene.run(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(words(&output).contains("critic asks an endpoint for rewards"), "{}", words(&output));
     }
 }

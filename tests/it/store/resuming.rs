@@ -373,3 +373,58 @@ fn runs_are_listed_shown_and_removed() {
     assert!(scene.runs().is_empty());
     assert_eq!(scene.run(&["runs", "list", "--store", "memory"]).status.code(), Some(2));
 }
+
+/// E43: what is held again after a kill, and what is answered too late, is counted once; the rate is that of a run that nothing
+/// disturbed.
+#[test]
+fn e43_no_conversation_and_no_late_answer_counts_twice() {
+    let program = |body: &Value| {
+        let seed = body["seed"].as_u64().unwrap_or(0);
+        reply(vec![choice(0, &format!("```python\nprint({})\n```\n", seed % 7), "stop")])
+    };
+    let six =
+        ["run", "--topology", "best_of_n", "--model", "m.toml", "--tasks", "tasks", "--samples", "2", "--seed", "5"];
+    let six = [&six[..], &["--budget", "programs=1", "--concurrency", "1", "--json"]].concat();
+    let scene_of = |server: &ModelServer| {
+        let scene = Scene::new(server);
+        let from = format!("{}/examples/tasks/top-words.toml", env!("CARGO_MANIFEST_DIR"));
+        std::fs::copy(from, scene.folder.path().join("tasks/top-words.toml")).unwrap();
+        scene.model_file("m.toml", &server.base_url, "[limits]\ntimeout_secs = 0.4\nbackoff_secs = 0.01\n");
+        scene
+    };
+    let calm = ModelServer::saying(Duration::ZERO, program);
+    let unbroken = scene_of(&calm).run(&six);
+    assert_eq!(conversations(&unbroken).len(), 6, "{}", words(&unbroken));
+
+    let calls = Arc::new(AtomicUsize::new(0));
+    let server = {
+        let calls = calls.clone();
+        ModelServer::saying(Duration::ZERO, move |body| {
+            // The second answer comes too late for its request, and the fifth for its process.
+            match calls.fetch_add(1, SeqCst) {
+                1 => thread::sleep(Duration::from_secs(1)),
+                4 => thread::sleep(Duration::from_millis(350)),
+                _ => {}
+            }
+            program(body)
+        })
+    };
+    let scene = scene_of(&server);
+    let mut process = scene.start(&six);
+    wait_until(|| calls.load(SeqCst) == 5);
+    process.kill().unwrap();
+    process.wait().unwrap();
+    let output = scene.run(&six);
+    assert!(words(&output).contains("goes on: 3 of 6 conversations have ended"), "{}", words(&output));
+    assert_eq!(conversations(&output).len(), 6);
+    assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), 7, "one line each, and the run's");
+    let solved = |output: &std::process::Output| {
+        conversations(output)
+            .into_iter()
+            .map(|(key, event)| (key, event["solved"].clone(), event["model_calls"].clone()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(solved(&output), solved(&unbroken));
+    assert_eq!(number(&output, "model_calls"), 6);
+    assert_eq!(scene.runs().len(), 1);
+}
