@@ -144,7 +144,7 @@ mod tests {
     use super::Archive;
 
     fn archive() -> Archive {
-        let long = format!("files/{}/x.toml", "deep/".repeat(60));
+        let long = format!("files/{}x.toml", "deep/".repeat(60));
         Archive(
             [("bundle.json", "{}"), ("files/a.toml", "b = 1\n"), (long.as_str(), "")]
                 .map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec()))
