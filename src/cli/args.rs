@@ -24,7 +24,7 @@ pub enum Verb {
     /// List, show and remove the runs that the store keeps.
     #[command(subcommand)]
     Runs(RunsVerb),
-    /// Write the programs of a run as other tools read them.
+    /// Write what a run found, or its programs, as other tools read it.
     Export(ExportArgs),
     /// Run programs that exist against visible and hidden tests.
     Judge(JudgeArgs),

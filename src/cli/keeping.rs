@@ -10,12 +10,16 @@ use super::{cast::Models, exit::Failure, run::Beginning, terminal};
 use crate::{
     conversation::{CacheMode, Journal, MemoryJournal, StoreJournal},
     domain::Problem,
+    evaluation::records::Groundwork,
     ids::{ActorName, RunId, TaskId},
     llm::replay::RecordedModel,
     runtime::now_unix_nanos,
     store::{RunLock, RunRow, RunState, Store, StoreError},
     topology::Plan,
 };
+
+/// What the hash of the effective arrangement goes by among a run's parts.
+pub const ARRANGEMENT: &str = "the arrangement";
 
 /// What the store keeps of a run beside its conversations.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -34,6 +38,9 @@ pub struct RunFacts {
     pub planned: usize,
     /// Hashes of what it was asked to do, by what they are of.
     pub parts: BTreeMap<String, String>,
+    /// Its tasks and machine; `None` of a run that an earlier version kept.
+    #[serde(default)]
+    pub groundwork: Option<Groundwork>,
     /// The model of each actor.
     #[serde(default)]
     pub models: BTreeMap<ActorName, SeatedModel>,
@@ -94,6 +101,8 @@ struct Kept {
 pub struct Undertaking {
     /// Hashes, by what they are of: runs of equal parts do the same.
     pub parts: BTreeMap<String, String>,
+    /// Its tasks and machine.
+    pub groundwork: Groundwork,
     /// The seed, if one was given.
     pub seed: Option<u64>,
     /// The arrangement's name.
@@ -143,6 +152,7 @@ impl Keeping {
             topology: what.topology.clone(),
             planned: what.planned,
             parts: what.parts.clone(),
+            groundwork: Some(what.groundwork.clone()),
             models: BTreeMap::new(),
             measured: BTreeMap::new(),
         };

@@ -14,7 +14,7 @@ use super::{
     cast, events, examples,
     exit::{Exit, Failure},
     explain, interventions,
-    keeping::{Keeping, Undertaking},
+    keeping::{ARRANGEMENT, Keeping, Undertaking},
     machine, problems,
     progress::Progress,
     replayed::Replayed,
@@ -27,7 +27,7 @@ use crate::{
     config::model_capabilities,
     conversation::{Company, ConversationRecord, ExamplePool, HoldError, Outcome},
     domain::Problem,
-    evaluation::{RunError, Selection, run_all, uncalibrated},
+    evaluation::{RunError, Selection, records::Groundwork, run_all, uncalibrated},
     ids::RunId,
     store::{RunRow, Store},
     telemetry::{Metrics, MetricsOptions, TraceOptions, TraceSummary, Traces},
@@ -217,11 +217,12 @@ pub async fn run(args: RunArgs, beginning: Beginning) -> Result<Exit, Failure> {
 /// What the run is asked to do, by what can change of it between two calls of the command.
 fn undertaking(args: &RunArgs, plan: &Plan, problems: &[Arc<Problem>], examples: &ExamplePool) -> Undertaking {
     let hash = |text: String| blake3::hash(text.as_bytes()).to_hex().to_string();
-    let tasks: Vec<String> = problems.iter().map(|problem| problem.fingerprint()).collect();
+    let groundwork = Groundwork::of(problems, args.samples());
+    let tasks: Vec<&str> = groundwork.tasks.iter().map(|task| task.hash.as_str()).collect();
     let settings = format!("{:?}", (args.samples(), args.feedback(), args.sandbox(), args.calibrate_limits));
     let diagnoses = args.diagnoses.as_ref().and_then(|file| std::fs::read(file).ok());
     let parts = [
-        ("the arrangement", plan.hash.clone()),
+        (ARRANGEMENT, plan.hash.clone()),
         ("the tasks", hash(tasks.join(" "))),
         ("the settings", hash(settings)),
         ("the examples", examples.fingerprint()),
@@ -229,6 +230,7 @@ fn undertaking(args: &RunArgs, plan: &Plan, problems: &[Arc<Problem>], examples:
     ];
     Undertaking {
         parts: parts.into_iter().map(|(part, hash)| (part.to_owned(), hash)).collect(),
+        groundwork,
         seed: args.seed,
         topology: plan.name.clone(),
         planned: problems.len() * args.samples() as usize,
