@@ -7,11 +7,19 @@ use std::{
     time::Duration,
 };
 
-use serde_json::Value;
+use rolecall::{
+    conversation::kept_records,
+    store::{Packed, RunRow, RunState, Store},
+};
+use serde_json::{Value, json};
 
 use super::{
     model_server::ModelServer,
-    scene::{Scene, words},
+    scene::{Scene, conversations, words},
+};
+use crate::{
+    stage::{MadeUpSandbox, company, hold_all, on_stage, talkative},
+    support::{chain, task},
 };
 
 const WHAT: [&str; 3] = ["conversation", "program", "manifest"];
@@ -185,6 +193,15 @@ fn what_a_server_said_is_in_rows_and_neither_key_nor_path_in_results() {
     run.args(["--budget", "programs=12", "--json"]).env("OPENAI_API_KEY", SECRET);
     let run = run.output().unwrap();
     assert_eq!(run.status.code(), Some(0), "{}", words(&run));
+    // What is printed as it ends is the row, without its two parts, and where the trace is.
+    let parts = schema(&scene, "conversation")["properties"].clone();
+    let fields = ["result", "provenance"].map(|part| parts[part]["properties"].as_object().unwrap().clone());
+    let mut fields: BTreeSet<String> = fields.into_iter().flatten().map(|(field, _)| field).collect();
+    fields.extend(["event", "seconds", "trace", "test_cpu_ms", "limits_calibrated"].map(str::to_owned));
+    let printed = conversations(&run);
+    let printed = printed.values().next().unwrap().as_object().unwrap();
+    assert_eq!(printed.keys().cloned().collect::<BTreeSet<_>>(), fields);
+
     let folder = scene.folder.path().join("rows");
     let output = export(&scene, scene.runs()[0]["run"].as_str().unwrap(), &folder, &[]);
     assert_eq!(output.status.code(), Some(0), "{}", words(&output));
@@ -206,4 +223,26 @@ fn what_a_server_said_is_in_rows_and_neither_key_nor_path_in_results() {
     let program: Value = serde_json::from_str(all[1].last().unwrap()).unwrap();
     assert!(!program["result"]["prompt_hashes"].as_array().unwrap().is_empty());
     assert!(!program["result"]["verdicts"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn a_conversation_that_an_earlier_version_kept_is_refused_with_the_way_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(folder.path()).unwrap();
+    let held = on_stage(async {
+        let company = company(chain(1, 1, 2), talkative(), MadeUpSandbox::by_text(), None);
+        hold_all(&company, &task(3, None), 1, 1).await.remove(0)
+    });
+    let (run, conversation) = (held.head.run.to_string(), held.head.id);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        let row =
+            RunRow { run: run.clone(), plan: String::new(), begun_ns: 0, state: RunState::Ended, facts: json!({}) };
+        store.put_run(&row).await.unwrap();
+        store.begin_conversation(run.clone(), conversation, Packed::of(&held.head).unwrap()).await.unwrap();
+        store.finish_conversation(conversation, Packed::of(&json!({ "end": held.end })).unwrap()).await.unwrap();
+    });
+    let read: Vec<_> = kept_records(&store, &run).unwrap().collect();
+    let [Err(error)] = &read[..] else { panic!("{read:?}") };
+    assert!(error.to_string().contains(&format!("--model replay:{run}")), "{error}");
 }
