@@ -220,6 +220,19 @@ impl Keeping {
         kept.write().await
     }
 
+    /// Writes down with which tools programs are run, the first time that these are known.
+    ///
+    /// # Errors
+    /// The store.
+    pub async fn keep_tools(&mut self, tools: BTreeMap<String, String>) -> Result<(), Failure> {
+        let Some(kept) = &mut self.kept else { return Ok(()) };
+        match &mut kept.facts.groundwork {
+            Some(groundwork) if groundwork.machine.tools.is_empty() => groundwork.machine.tools = tools,
+            _ => return Ok(()),
+        }
+        kept.write().await
+    }
+
     /// The problems with the limits that were measured when the run began; `None` where they are still to be measured.
     pub fn measured(&self, problems: &[Arc<Problem>]) -> Option<Vec<Arc<Problem>>> {
         let measured = &self.kept.as_ref()?.facts.measured;

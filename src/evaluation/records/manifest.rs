@@ -56,6 +56,9 @@ pub struct Machine {
     pub arch: String,
     /// Cores that the process might use.
     pub cpus: usize,
+    /// What each compiler and interpreter says of its version, by its name.
+    #[serde(default)]
+    pub tools: BTreeMap<String, String>,
 }
 
 impl Machine {
@@ -65,6 +68,7 @@ impl Machine {
             kernel: rustix::system::uname().release().to_string_lossy().into_owned(),
             arch: std::env::consts::ARCH.to_owned(),
             cpus: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            tools: BTreeMap::new(),
         }
     }
 }

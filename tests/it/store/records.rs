@@ -217,7 +217,9 @@ fn what_a_server_said_is_in_rows_and_neither_key_nor_path_in_results() {
     let [result, provenance] = ["result", "provenance"].map(|part| &manifest[part]["models"]["debugger"]);
     assert_eq!((result["model"].as_str(), provenance["name"].as_str()), (Some("m"), Some(model.as_str())));
     assert_eq!(provenance["server_address"], "127.0.0.1");
-    assert!(manifest["provenance"]["machine"]["cpus"].as_u64().unwrap() > 0);
+    let machine = &manifest["provenance"]["machine"];
+    assert!(machine["cpus"].as_u64().unwrap() > 0);
+    assert!(machine["tools"]["python3"].as_str().unwrap().starts_with("Python 3."), "{machine}");
     let conversation: Value = serde_json::from_str(&all[0][0]).unwrap();
     assert!(conversation["result"]["model_calls"].as_u64().unwrap() > 0);
     let program: Value = serde_json::from_str(all[1].last().unwrap()).unwrap();
