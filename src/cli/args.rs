@@ -26,7 +26,7 @@ pub enum Verb {
     Runs(RunsVerb),
     /// Put the shards of a run together, in one store.
     Merge(MergeArgs),
-    /// Write the programs of a run as other tools read them.
+    /// Write what a run found, or its programs, as other tools read it.
     Export(ExportArgs),
     /// Write a run into one file: what it was asked to do, all that was said, and what came of it.
     Bundle(BundleArgs),

@@ -9,10 +9,12 @@ use super::sharding::ShardFacts;
 use crate::{
     budget::TurnedAway,
     conversation::ConversationRecord,
-    domain::{ErrorType, Isolation, Judgement, Money, OutputRule, Patches, Problem, Protocol, ScoredOn, Spend},
-    evaluation::Shard,
+    domain::{ErrorType, Isolation, Judgement, OutputRule, Problem, Protocol, Spend},
+    evaluation::{
+        Shard,
+        records::{ConversationProvenance, ConversationResult, ConversationRow, MoneyRow},
+    },
     ids::RunId,
-    runtime::AnsweredFrom,
     telemetry::TraceSummary,
 };
 
@@ -20,122 +22,31 @@ use crate::{
 #[derive(Clone, Debug, Serialize)]
 pub struct ConversationFinished {
     event: &'static str,
-    conversation: String,
-    task: String,
-    sample: u32,
-    outcome: &'static str,
-    outcome_detail: Option<String>,
-    solved: bool,
-    starter_passed: bool,
-    feedback: &'static str,
-    feedback_tests: u32,
-    scored_on: ScoredOn,
-    error_type: Option<ErrorType>,
-    programs: u32,
-    programs_to_solve: Option<u32>,
-    patches: Patches,
-    model_calls: u32,
-    model_attempts: u32,
-    input_tokens: u64,
-    output_tokens: u64,
-    calls_without_usage: u32,
-    calls_in_doubt: Vec<InDoubt>,
-    answers_from_cache: usize,
     #[serde(flatten)]
-    money: Spent,
-    deterministic: bool,
+    result: ConversationResult,
+    #[serde(flatten)]
+    provenance: ConversationProvenance,
     seconds: f64,
-    isolation: Isolation,
     trace: String,
-    compare: Option<String>,
     test_cpu_ms: u64,
     limits_calibrated: bool,
-    python_hash_seed: Option<u32>,
-    notes: Vec<String>,
-    interventions: Vec<String>,
-    code_version: String,
-    topology_hash: String,
-    prompts: BTreeMap<String, String>,
-    examples: Vec<String>,
 }
 
 impl ConversationFinished {
     /// Of a record whose trace is in this file.
     pub fn of(record: &ConversationRecord, trace: &Path) -> Self {
         let (head, end) = (&record.head, &record.end);
+        let ConversationRow { result, provenance, .. } = record.into();
         Self {
             event: "conversation_finished",
-            conversation: head.id.to_string(),
-            task: head.task.0.clone(),
-            sample: head.sample,
-            outcome: end.outcome.name(),
-            outcome_detail: end.outcome_detail.clone(),
-            solved: end.solved,
-            starter_passed: end.starter_passed,
-            feedback: head.feedback.name(),
-            feedback_tests: head.feedback_tests,
-            scored_on: head.scored_on,
-            error_type: record.error_type(),
-            programs: end.spend.programs,
-            programs_to_solve: end.programs_to_solve,
-            patches: end.patches,
-            model_calls: end.spend.model_calls,
-            model_attempts: end.spend.model_attempts,
-            input_tokens: end.spend.input_tokens,
-            output_tokens: end.spend.output_tokens,
-            calls_without_usage: end.spend.calls_without_usage,
-            calls_in_doubt: InDoubt::of(record),
-            answers_from_cache: answers_from_cache(record),
-            money: Spent::of(&end.spend),
-            deterministic: end.deterministic,
+            result,
+            provenance,
             seconds: seconds(end.ended_ns.saturating_sub(head.started_ns)),
-            isolation: head.isolation.clone(),
             trace: trace.display().to_string(),
-            compare: head.compare.clone(),
             test_cpu_ms: head.limits.test_cpu_ms,
             limits_calibrated: head.limits.calibrated,
-            python_hash_seed: head.python_hash_seed,
-            notes: head.notes.clone(),
-            interventions: head.interventions.clone(),
-            code_version: head.code_version.clone(),
-            topology_hash: head.topology_hash.clone(),
-            prompts: head.prompts.clone(),
-            examples: head.examples.iter().map(|task| task.0.clone()).collect(),
         }
     }
-}
-
-/// A call of which nothing more was heard when the run's process was killed.
-#[derive(Clone, Debug, Serialize)]
-struct InDoubt {
-    actor: String,
-    seq: u32,
-    model: String,
-    at_most_tokens: u64,
-}
-
-impl InDoubt {
-    fn of(record: &ConversationRecord) -> Vec<Self> {
-        let turns = record.turns.iter();
-        let calls = turns.flat_map(|turn| {
-            let logs = turn.attempts.iter().map(|attempt| &attempt.log);
-            logs.flat_map(|log| &log.in_doubt).map(move |call| (turn, call))
-        });
-        calls
-            .map(|(turn, call)| Self {
-                actor: turn.actor.0.clone(),
-                seq: turn.seq,
-                model: call.model.clone(),
-                at_most_tokens: call.at_most_tokens,
-            })
-            .collect()
-    }
-}
-
-/// Calls that were answered by what another conversation was told.
-fn answers_from_cache(record: &ConversationRecord) -> usize {
-    let calls = record.turns.iter().flat_map(|turn| &turn.attempts).flat_map(|attempt| &attempt.log.calls);
-    calls.filter(|call| call.answered_from == Some(AnsweredFrom::Cache)).count()
 }
 
 /// `event = "run_finished"`, the last line.
@@ -159,37 +70,11 @@ pub struct RunFinished {
     output_tokens: u64,
     calls_without_usage: u32,
     #[serde(flatten)]
-    money: Spent,
+    money: MoneyRow,
     not_begun: Vec<NotBegun>,
     error_types: Vec<OfErrorType>,
     wall_secs: f64,
     traces: Delivered,
-}
-
-/// Money that calls cost, in units of the currency. Unknown is `null`, never 0.
-#[derive(Clone, Debug, Serialize)]
-struct Spent {
-    cost: Option<f64>,
-    currency: Option<String>,
-    calls_without_cost: u32,
-    attempts_in_doubt: u32,
-    cost_in_doubt: Option<f64>,
-    cost_reported: Option<f64>,
-    cost_saved: Option<f64>,
-}
-
-impl Spent {
-    fn of(spend: &Spend) -> Self {
-        Self {
-            cost: spend.known_cost().map(Money::units),
-            currency: spend.currency.map(|currency| currency.to_string()),
-            calls_without_cost: spend.calls_without_cost,
-            attempts_in_doubt: spend.attempts_in_doubt,
-            cost_in_doubt: spend.currency.map(|_| spend.cost_in_doubt.units()),
-            cost_reported: spend.reported_cost.map(Money::units),
-            cost_saved: spend.currency.map(|_| spend.saved_cost.units()),
-        }
-    }
 }
 
 /// A conversation that was not begun, since a budget that it shares was spent.
@@ -264,7 +149,7 @@ impl RunFinished {
             input_tokens: spend.input_tokens,
             output_tokens: spend.output_tokens,
             calls_without_usage: spend.calls_without_usage,
-            money: Spent::of(&spend),
+            money: MoneyRow::from(&spend),
             not_begun: turned_away.iter().map(NotBegun::of).collect(),
             error_types: by_error_type(records),
             wall_secs: wall.as_secs_f64(),

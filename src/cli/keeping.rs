@@ -16,12 +16,16 @@ use super::{
 use crate::{
     conversation::{CacheMode, Journal, MemoryJournal, StoreJournal},
     domain::Problem,
+    evaluation::records::Groundwork,
     ids::{ActorName, RunId, TaskId},
     llm::{openai::ServerFacts, replay::RecordedModel},
     runtime::now_unix_nanos,
     store::{RunLock, RunRow, RunState, Store, StoreError},
     topology::Plan,
 };
+
+/// What the hash of the effective arrangement goes by among a run's parts.
+pub const ARRANGEMENT: &str = "the arrangement";
 
 /// What the store keeps of a run beside its conversations.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -43,6 +47,9 @@ pub struct RunFacts {
     pub shard: Option<ShardFacts>,
     /// Hashes of what it was asked to do, by what they are of.
     pub parts: BTreeMap<String, String>,
+    /// Its tasks and machine; `None` of a run that an earlier version kept.
+    #[serde(default)]
+    pub groundwork: Option<Groundwork>,
     /// The model of each actor.
     #[serde(default)]
     pub models: BTreeMap<ActorName, SeatedModel>,
@@ -115,6 +122,8 @@ struct Kept {
 pub struct Undertaking {
     /// Hashes, by what they are of: runs of equal parts do the same.
     pub parts: BTreeMap<String, String>,
+    /// Its tasks and machine.
+    pub groundwork: Groundwork,
     /// The seed, if one was given.
     pub seed: Option<u64>,
     /// The arrangement's name.
@@ -197,6 +206,7 @@ impl Keeping {
             planned,
             shard,
             parts: what.parts.clone(),
+            groundwork: Some(what.groundwork.clone()),
             models: BTreeMap::new(),
             measured: BTreeMap::new(),
         };
@@ -276,6 +286,19 @@ impl Keeping {
             };
         }
         kept.facts.models = models;
+        kept.write().await
+    }
+
+    /// Writes down with which tools programs are run, the first time that these are known.
+    ///
+    /// # Errors
+    /// The store.
+    pub async fn keep_tools(&mut self, tools: BTreeMap<String, String>) -> Result<(), Failure> {
+        let Some(kept) = &mut self.kept else { return Ok(()) };
+        match &mut kept.facts.groundwork {
+            Some(groundwork) if groundwork.machine.tools.is_empty() => groundwork.machine.tools = tools,
+            _ => return Ok(()),
+        }
         kept.write().await
     }
 

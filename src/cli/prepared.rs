@@ -3,14 +3,21 @@
 use std::sync::Arc;
 
 use super::{
-    args::RunArgs, cast, examples, exit::Failure, interventions, keeping::Undertaking, machine, problems,
-    replayed::Replayed, sharding::ShardAsked,
+    args::RunArgs,
+    cast, examples,
+    exit::Failure,
+    interventions,
+    keeping::{ARRANGEMENT, Undertaking},
+    machine, problems,
+    replayed::Replayed,
+    sharding::ShardAsked,
 };
 use crate::{
     agents::asks_endpoint,
     config::model_capabilities,
     conversation::ExamplePool,
     domain::Problem,
+    evaluation::records::Groundwork,
     topology::{Checked, Node, Overrides, Plan, TopologyRef, load_plan},
 };
 
@@ -78,11 +85,12 @@ pub fn load(args: &RunArgs, replayed: Option<&Replayed>) -> Result<Checked, Fail
 /// What the run is asked to do, by what can change of it between two calls of the command.
 fn undertaking(args: &RunArgs, plan: &Plan, problems: &[Arc<Problem>], examples: &ExamplePool) -> Undertaking {
     let hash = |text: String| blake3::hash(text.as_bytes()).to_hex().to_string();
-    let tasks: Vec<String> = problems.iter().map(|problem| problem.fingerprint()).collect();
+    let groundwork = Groundwork::of(problems, args.samples());
+    let tasks: Vec<&str> = groundwork.tasks.iter().map(|task| task.hash.as_str()).collect();
     let settings = format!("{:?}", (args.samples(), args.feedback(), args.sandbox(), args.calibrate_limits));
     let diagnoses = args.diagnoses.as_ref().and_then(|file| std::fs::read(file).ok());
     let parts = [
-        ("the arrangement", plan.hash.clone()),
+        (ARRANGEMENT, plan.hash.clone()),
         ("the tasks", hash(tasks.join(" "))),
         ("the settings", hash(settings)),
         ("the examples", examples.fingerprint()),
@@ -90,6 +98,7 @@ fn undertaking(args: &RunArgs, plan: &Plan, problems: &[Arc<Problem>], examples:
     ];
     Undertaking {
         parts: parts.into_iter().map(|(part, hash)| (part.to_owned(), hash)).collect(),
+        groundwork,
         seed: args.seed,
         topology: plan.name.clone(),
         planned: problems.len() * args.samples() as usize,

@@ -220,6 +220,7 @@ impl Scene {
             folder: self.home(bundle),
             planned: undertaking.planned,
             parts: undertaking.parts,
+            groundwork: Some(undertaking.groundwork),
             models: BTreeMap::new(),
             ..facts
         };

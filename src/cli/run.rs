@@ -99,6 +99,7 @@ pub async fn run(args: RunArgs, beginning: Beginning) -> Result<Exit, Failure> {
         stop.after(secs);
     }
     let sandbox = machine::sandbox(&selection.problems, args.sandbox()).await?;
+    keeping.keep_tools(sandbox.tools()).await?;
     if args.calibrate_limits {
         selection.problems = if checked.plan.feedback.test_cpu_ms.is_some() {
             let note = |problem: &Arc<Problem>| Arc::new(uncalibrated(problem, FEEDBACK_DECIDES));

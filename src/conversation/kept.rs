@@ -46,7 +46,11 @@ pub struct StoreJournal {
 pub(super) struct Finish {
     pub(super) end: ConversationEnd,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    turns: Option<Vec<Arc<TurnRecord>>>,
+    pub(super) turns: Option<Vec<Arc<TurnRecord>>>,
+    /// Its turns without attempts and inboxes, which are in rows of their own: with these the record is read back where the
+    /// arrangement is not at hand. `None` where `turns` has them whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) outline: Option<Vec<TurnRecord>>,
 }
 
 impl StoreJournal {
@@ -92,7 +96,7 @@ impl StoreJournal {
         let Some(row) = self.failed(self.store.conversation(id))? else { return Ok(None) };
         let ended = row.finish.map(|finish| self.read(finish)).transpose()?;
         let (head, rows) = (self.read(row.head)?, self.rows(id)?);
-        let ended = ended.map(|Finish { end, turns }| Ended { end, turns });
+        let ended = ended.map(|Finish { end, turns, .. }| Ended { end, turns });
         // One that has ended makes no call any more.
         let in_doubt = if ended.is_none() {
             self.failed(self.store.doubt(id).await)?;
@@ -150,7 +154,8 @@ impl Journal for StoreJournal {
             }
             // Which turns were called off does not follow from those that finished.
             let turns = (end.outcome == Outcome::BudgetWall).then(|| turns.clone());
-            let finish = packed(&Finish { end: end.clone(), turns })?;
+            let outline = turns.is_none().then(|| record.turns.iter().map(|turn| outline(turn)).collect());
+            let finish = packed(&Finish { end: end.clone(), turns, outline })?;
             self.failed(self.store.finish_conversation(head.id, finish).await)
         })
     }
@@ -199,6 +204,23 @@ impl Answers for StoreJournal {
             let rows = rows.collect::<Result<_, NotKept>>()?;
             self.failed(self.store.answer(place, rows).await).map_err(not_kept)
         })
+    }
+}
+
+/// A turn without what has rows of its own or follows from them.
+fn outline(turn: &TurnRecord) -> TurnRecord {
+    let TurnRecord { seq, actor, role, generation, causes, allowance, missing, programs, .. } = turn;
+    TurnRecord {
+        seq: *seq,
+        actor: actor.clone(),
+        role: role.clone(),
+        generation: *generation,
+        causes: causes.clone(),
+        inbox: Vec::new(),
+        allowance: *allowance,
+        missing: missing.clone(),
+        attempts: Vec::new(),
+        programs: programs.clone(),
     }
 }
 

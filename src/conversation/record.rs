@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Outcome;
 use crate::{
-    domain::{ErrorType, FeedbackSet, Isolation, Limits, Patches, ScoredOn, Spend, Verdict},
+    domain::{ErrorType, FeedbackSet, Isolation, Limits, Patches, Program, ScoredOn, Spend, Verdict},
     ids::{ActorName, ConversationId, MessageId, RunId, TaskId},
     messages::{Candidate, Message},
     runtime::TurnRecord,
@@ -127,5 +127,13 @@ impl ConversationRecord {
             _ => None,
         });
         reports.into_iter().find_map(|judgement| ErrorType::of(judgement))
+    }
+
+    /// The best program; `None` where no program came of it.
+    pub fn best_program(&self) -> Option<&Arc<Program>> {
+        let best = self.end.best?;
+        let said = self.turns.iter().flat_map(|turn| turn.messages()).filter_map(Message::candidate);
+        let candidate = self.head.starter.iter().chain(said).find(|candidate| candidate.id == best)?;
+        candidate.program.as_ref()
     }
 }

@@ -12,6 +12,8 @@ use crate::domain::Language;
 pub(super) struct Interpreter {
     /// Its own path, never that of a shim.
     pub(super) path: PathBuf,
+    /// What it says of its version, as `Python 3.11.7`.
+    pub(super) version: String,
     /// What it needs to read besides the system's directories.
     pub(super) readable: Vec<PathBuf>,
 }
@@ -29,7 +31,7 @@ import _json, _socket, _ctypes, resource
 mapped = {line.split(None, 5)[5].strip() for line in open("/proc/self/maps") if line.count("/")}
 print(json.dumps({
     "executable": os.path.realpath(sys.executable),
-    "version": list(sys.version_info[:2]),
+    "version": list(sys.version_info[:3]),
     "prefixes": [sys.base_prefix, sys.base_exec_prefix, os.path.realpath(sys.base_prefix)],
     "mapped": sorted(os.path.realpath(path) for path in mapped if path.startswith("/") and os.path.exists(path)),
 }))
@@ -38,7 +40,7 @@ print(json.dumps({
 #[derive(Deserialize)]
 struct Answer {
     executable: PathBuf,
-    version: (u32, u32),
+    version: (u32, u32, u32),
     prefixes: Vec<PathBuf>,
     mapped: Vec<PathBuf>,
 }
@@ -71,8 +73,8 @@ impl Interpreter {
         }
         let answer: Answer = serde_json::from_slice(&output.stdout)
             .map_err(|error| missing(format!("it answered nonsense ({error}); name a Python in {OVERRIDE}")))?;
-        if answer.version < (3, 8) {
-            let (major, minor) = answer.version;
+        let (major, minor, micro) = answer.version;
+        if (major, minor) < (3, 8) {
             return Err(missing(format!("it is Python {major}.{minor}; 3.8 or later is needed")));
         }
         if let Some(path) = answer.prefixes.iter().chain([&answer.executable]).find(|path| is_private(path)) {
@@ -82,7 +84,8 @@ impl Interpreter {
         let mut wanted = answer.prefixes;
         wanted.extend(answer.executable.parent().map(Path::to_path_buf));
         wanted.extend(answer.mapped.iter().filter_map(|path| path.parent()).map(Path::to_path_buf));
-        Ok(Self { path: answer.executable, readable: outermost(wanted) })
+        let version = format!("Python {major}.{minor}.{micro}");
+        Ok(Self { path: answer.executable, version, readable: outermost(wanted) })
     }
 }
 

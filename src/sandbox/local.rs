@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -216,6 +217,10 @@ const TRACED_FACTOR: u64 = 2;
 impl Sandbox for LocalSandbox {
     fn isolation(&self) -> &Isolation {
         &self.isolation
+    }
+
+    fn tools(&self) -> BTreeMap<String, String> {
+        self.pool.versions()
     }
 
     fn judge<'a>(

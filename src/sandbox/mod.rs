@@ -49,6 +49,8 @@ mod toolbox;
 mod usage;
 mod verdicts;
 
+use std::collections::BTreeMap;
+
 use futures_util::future::BoxFuture;
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
@@ -106,6 +108,11 @@ pub enum SandboxError {
 pub trait Sandbox: Send + Sync {
     /// How programs are isolated here.
     fn isolation(&self) -> &Isolation;
+
+    /// The versions of compilers and interpreters that were found so far, by their names.
+    fn tools(&self) -> BTreeMap<String, String> {
+        BTreeMap::new()
+    }
 
     /// Runs a program against a suite: one result per test, in the suite's order.
     ///

@@ -90,6 +90,12 @@ impl Pool {
         Ok(Loan { hall, slot, serves_again: self.backend.parts_programs(), _permit: permit })
     }
 
+    /// The versions of the tools that were found, by their names.
+    pub(super) fn versions(&self) -> BTreeMap<String, String> {
+        let found = self.halls.values().filter_map(OnceCell::get).flat_map(|hall| &hall.tools.versions);
+        found.map(|(tool, version)| ((*tool).to_owned(), version.clone())).collect()
+    }
+
     async fn hall(&self, language: Language) -> Result<&Hall, SandboxError> {
         let none = || SandboxError::Harness(format!("{language} cannot be run"));
         let toolchain = toolchain(language).ok_or_else(none)?;
@@ -103,7 +109,8 @@ impl Hall {
         let (tools, kit) = match toolchain.testing() {
             Testing::Forked if warm => {
                 let interpreter = Interpreter::find().await?;
-                let tools = Tools { readable: interpreter.readable.clone(), ..Tools::default() };
+                let versions = BTreeMap::from([("python3", interpreter.version.clone())]);
+                let tools = Tools { readable: interpreter.readable.clone(), versions, ..Tools::default() };
                 (tools, Kit::python(interpreter))
             }
             Testing::Forked | Testing::Split { .. } | Testing::Linked(_) => {

@@ -118,8 +118,7 @@ impl LanguageReport {
 /// The interpreter as slots use it, asked for more than its version.
 async fn python() -> Result<(PathBuf, String), SandboxError> {
     let interpreter = Interpreter::find().await?;
-    let said = ask(&interpreter.path, &["--version"]).await.map(|output| output.stdout).unwrap_or_default();
-    Ok((interpreter.path, String::from_utf8_lossy(&said).trim().to_owned()))
+    Ok((interpreter.path, interpreter.version))
 }
 
 impl PreparationReport {

@@ -111,7 +111,7 @@ fn the_same_seed_gives_the_same_result_at_any_concurrency() {
         events.retain(|event| event["event"] == "conversation_finished");
         events.sort_by_key(|event| (event["task"].to_string(), event["sample"].as_u64()));
         for event in &mut events {
-            for volatile in ["conversation", "seconds", "trace"] {
+            for volatile in ["conversation", "run", "started_ns", "ended_ns", "seconds", "trace"] {
                 event.as_object_mut().unwrap().remove(volatile);
             }
         }

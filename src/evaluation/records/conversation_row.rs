@@ -2,11 +2,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::SCHEMA;
+use super::{MoneyRow, SCHEMA};
 use crate::{
     conversation::ConversationRecord,
     domain::{ErrorType, Isolation, Limits, Patches, ScoredOn},
-    ids::{MessageId, TaskId},
+    ids::{ActorName, MessageId, TaskId},
     runtime::{AnsweredFrom, CallRecord},
 };
 
@@ -50,8 +50,10 @@ pub struct ConversationResult {
     pub solved: bool,
     /// Whether the starter passed the feedback tests.
     pub starter_passed: bool,
-    /// The best candidate, by turn and place in it.
+    /// The best candidate, by turn and place in it; null where it is the starter.
     pub best: Option<MessageId>,
+    /// Whether the starter is it.
+    pub best_is_starter: bool,
     /// Its visible score.
     pub best_score: Option<f64>,
     /// Its verdict on the hidden tests.
@@ -115,11 +117,16 @@ pub struct ConversationProvenance {
     pub answers_resumed: usize,
     /// Calls of which nothing more was heard when the process was killed.
     pub calls_in_doubt: Vec<CallDoubted>,
+    /// What it cost: what is taken over from others costs nothing.
+    #[serde(flatten)]
+    pub money: MoneyRow,
 }
 
 /// A call that may have been paid for twice.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CallDoubted {
+    /// Who made it.
+    pub actor: ActorName,
     /// The turn.
     pub seq: u32,
     /// The model.
@@ -131,10 +138,11 @@ pub struct CallDoubted {
 impl From<&ConversationRecord> for ConversationRow {
     fn from(record: &ConversationRecord) -> Self {
         let ConversationRecord { head, end, .. } = record;
-        let logs = || record.turns.iter().flat_map(|turn| turn.attempts.iter().map(|attempt| (turn.seq, &attempt.log)));
+        let logs =
+            || record.turns.iter().flat_map(|turn| turn.attempts.iter().map(move |attempt| (turn, &attempt.log)));
         let calls = || logs().flat_map(|(_, log)| &log.calls);
         let answered = |from| calls().filter(|call: &&CallRecord| call.answered_from == Some(from)).count();
-        let doubted = logs().flat_map(|(seq, log)| log.in_doubt.iter().map(move |call| (seq, call)));
+        let doubted = logs().flat_map(|(turn, log)| log.in_doubt.iter().map(move |call| (turn, call)));
         let result = ConversationResult {
             arm: head.arm.clone(),
             dataset: head.dataset.clone(),
@@ -149,7 +157,8 @@ impl From<&ConversationRecord> for ConversationRow {
             outcome: end.outcome.name(),
             solved: end.solved,
             starter_passed: end.starter_passed,
-            best: end.best,
+            best: end.best.filter(|best| *best != MessageId::STARTER),
+            best_is_starter: end.best == Some(MessageId::STARTER),
             best_score: end.best_score,
             hidden_verdict: end.hidden_verdict.map(|verdict| verdict.name()),
             feedback: head.feedback.name(),
@@ -181,8 +190,14 @@ impl From<&ConversationRecord> for ConversationRow {
             answers_from_cache: answered(AnsweredFrom::Cache),
             answers_resumed: answered(AnsweredFrom::Resumed),
             calls_in_doubt: doubted
-                .map(|(seq, call)| CallDoubted { seq, model: call.model.clone(), at_most_tokens: call.at_most_tokens })
+                .map(|(turn, call)| CallDoubted {
+                    actor: turn.actor.clone(),
+                    seq: turn.seq,
+                    model: call.model.clone(),
+                    at_most_tokens: call.at_most_tokens,
+                })
                 .collect(),
+            money: MoneyRow::from(&end.spend),
         };
         Self { schema: SCHEMA, result, provenance }
     }

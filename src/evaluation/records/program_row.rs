@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::SCHEMA;
 use crate::{
     conversation::ConversationRecord,
-    domain::{Spend, TestResult},
+    domain::{Language, Spend, TestResult},
     ids::{ActorName, MessageId, TaskId},
     messages::{Candidate, ExecutionReport, Message, Origin, TestsRun},
     runtime::TurnRecord,
@@ -61,6 +61,8 @@ pub struct ProgramResult {
     pub input_tokens: u64,
     /// Known reply tokens up to and with its turn.
     pub output_tokens: u64,
+    /// Its language; null where the reply held no program.
+    pub language: Option<Language>,
     /// BLAKE3 of language and text; null where the reply held no program.
     pub text_hash: Option<String>,
     /// BLAKE3 of the prompt files of its turn, in the order of the calls.
@@ -148,6 +150,7 @@ fn result(
         model_calls: spend.model_calls,
         input_tokens: spend.input_tokens,
         output_tokens: spend.output_tokens,
+        language: candidate.program.as_ref().map(|program| program.language),
         text_hash: candidate.program.as_ref().map(|program| program.hash().0),
         prompt_hashes: calls().filter_map(|call| Some(call.prompt.as_ref()?.hash.clone())).collect(),
         finish_reasons: calls().flat_map(|call| &call.choices).map(|choice| choice.finish_reason.clone()).collect(),

@@ -15,6 +15,7 @@ use rolecall::{
     budget::Charge,
     conversation::{
         Begun, CacheMode, Company, ConversationHead, ConversationRecord, Journal, JournalError, StoreJournal, hold,
+        kept_records,
     },
     ids::{CallPlace, ConversationId, RunId},
     llm::{ChatReply, scripted::Scripted},
@@ -154,6 +155,23 @@ fn live(folder: &Path, model: Arc<Scripted>, at: Option<(usize, When)>) -> (Opti
     })
 }
 
+/// The one record of the store in `folder`, of its rows alone.
+fn kept(folder: &Path) -> ConversationRecord {
+    let store = Store::open(folder).unwrap();
+    let records: Vec<_> = kept_records(&store, &RunId(uuid::Uuid::nil()).to_string()).unwrap().collect();
+    let [record] = <[_; 1]>::try_from(records).unwrap();
+    record.unwrap()
+}
+
+/// A record as [`kept`] gives it: what its turns received is not kept.
+fn without_inboxes(mut record: ConversationRecord) -> ConversationRecord {
+    for turn in &mut record.turns {
+        assert!(turn.seq == 0 || !turn.inbox.is_empty());
+        Arc::make_mut(turn).inbox.clear();
+    }
+    record
+}
+
 #[test]
 fn a_crash_at_every_write_loses_nothing_and_pays_nothing_twice() {
     let undisturbed = tempfile::tempdir().unwrap();
@@ -184,7 +202,10 @@ fn a_crash_at_every_write_loses_nothing_and_pays_nothing_twice() {
             );
             // Told again from what is stored, it is the same.
             let (again, _) = live(folder.path(), model.clone(), None);
-            assert_eq!(result_part(&again.unwrap()), expected, "{at} {when:?}");
+            let again = again.unwrap();
+            assert_eq!(result_part(&again), expected, "{at} {when:?}");
+            // And so is what is read without arrangement and task, times and calls in doubt included.
+            assert_eq!(kept(folder.path()), without_inboxes(again), "{at} {when:?}");
             assert_eq!(model.requests().len(), asked);
         }
     }

@@ -6,6 +6,7 @@ mod database;
 mod exporting;
 mod kills;
 pub mod model_server;
+mod records;
 mod replaying;
 mod resuming;
 pub mod scene;

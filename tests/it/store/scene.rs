@@ -101,7 +101,8 @@ pub fn results(output: &Output) -> BTreeMap<(String, u64), Value> {
     for event in all.values_mut() {
         let fields = event.as_object_mut().unwrap();
         let paid = ["cost", "cost_saved", "currency", "calls_without_cost", "calls_in_doubt", "answers_from_cache"];
-        for provenance in paid.into_iter().chain(["seconds", "conversation", "trace"]) {
+        let when = ["seconds", "conversation", "trace", "run", "started_ns", "ended_ns", "answers_resumed"];
+        for provenance in paid.into_iter().chain(when) {
             assert!(fields.remove(provenance).is_some(), "{provenance}");
         }
     }
