@@ -14,6 +14,7 @@ use super::{
     carried::{Carried, HOME},
     exit::{Exit, Failure},
     keeping::RunFacts,
+    machine,
     prepared::{self, Prepared},
     replayed::Replayed,
     store::{find, open_kept},
@@ -81,6 +82,7 @@ pub fn bundle(args: &BundleArgs) -> Result<Exit, Failure> {
     let store = open_kept(&args.store)?;
     let row = find(&store, &args.run)?;
     let facts = RunFacts::of(&row)?;
+    machine::take_variables_of_run(facts.environment.as_ref());
     if row.state != RunState::Ended || store.is_running(&row.run) {
         let hint = format!("hint: rolecall resume {}", row.run);
         return Err(Failure::usage(format!("run {} has not ended\n  {hint}", row.run)));

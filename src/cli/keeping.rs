@@ -9,6 +9,7 @@ use uuid::Uuid;
 use super::{
     cast::Models,
     exit::Failure,
+    machine,
     run::Beginning,
     sharding::{ShardAsked, ShardFacts, refuse_where_it_cannot_be},
     terminal,
@@ -36,6 +37,9 @@ pub struct RunFacts {
     pub arguments: Vec<String>,
     /// The folder that it was given in.
     pub folder: PathBuf,
+    /// Variables of the environment that it was begun with and that decide what it is; unknown of runs of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub environment: Option<BTreeMap<String, String>>,
     /// The seed, drawn where none was given.
     pub seed: u64,
     /// The arrangement's name.
@@ -200,6 +204,7 @@ impl Keeping {
         let facts = RunFacts {
             code_version: env!("CARGO_PKG_VERSION").to_owned(),
             arguments: env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
+            environment: Some(machine::deciding_variables()),
             folder: env::current_dir().map_err(|error| Failure::usage(format!("the current folder: {error}")))?,
             seed,
             topology: what.topology.clone(),

@@ -1,6 +1,11 @@
 //! What a command needs of this machine.
 
-use std::{collections::BTreeSet, num::NonZero, path::PathBuf, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    num::NonZero,
+    path::PathBuf,
+    sync::{Arc, OnceLock},
+};
 
 use tokio_util::sync::CancellationToken;
 
@@ -73,7 +78,30 @@ pub async fn calibrated(
     })
 }
 
+/// Variables that decide what a run is.
+const DECIDING: &[&str] = &["ROLECALL_MODEL", "ROLECALL_BUDGET", "ROLECALL_PARALLEL_TURNS"];
+
+/// Those of the run that this process goes on with, or makes again.
+static OF_RUN: OnceLock<BTreeMap<String, String>> = OnceLock::new();
+
+/// The variables that decide what a run is, as far as they are set.
+pub fn deciding_variables() -> BTreeMap<String, String> {
+    DECIDING.iter().filter_map(|name| Some(((*name).to_owned(), variable(name)?))).collect()
+}
+
+/// From here on the variables that decide what a run is are those that a run was begun with, whatever the environment says by
+/// now. The first that is told stays.
+pub fn take_variables_of_run(variables: Option<&BTreeMap<String, String>>) {
+    if let Some(variables) = variables {
+        // Whoever told it before is the same command.
+        let _ = OF_RUN.set(variables.clone());
+    }
+}
+
 /// A variable of the environment. What is not UTF-8 in it is shown, and refused, like any other value that is wrong.
 pub fn variable(name: &str) -> Option<String> {
+    if let Some(variables) = OF_RUN.get().filter(|_| DECIDING.contains(&name)) {
+        return variables.get(name).cloned();
+    }
     std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
 }

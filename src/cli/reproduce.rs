@@ -16,6 +16,7 @@ use super::{
     bundle::{command, tasks},
     exit::{Exit, Failure},
     keeping::RunFacts,
+    machine,
     prepared::{self, Prepared},
     replayed::Replayed,
     terminal,
@@ -193,6 +194,7 @@ impl Scene {
     ) -> Result<RunId, Failure> {
         let facts: RunFacts = serde_json::from_value(bundle.facts.clone())
             .map_err(|error| Failure::usage(format!("what the bundle says of its run does not read: {error}")))?;
+        machine::take_variables_of_run(facts.environment.as_ref());
         let arguments = self.arguments(bundle, &facts.arguments, elsewhere);
         env::set_current_dir(self.home(bundle)).map_err(Failure::usage)?;
         let run_args = command(&arguments)?;

@@ -7,6 +7,7 @@ use super::{
     bundle::command,
     exit::{Exit, Failure},
     keeping::RunFacts,
+    machine,
     run::{Beginning, run},
     store,
 };
@@ -23,6 +24,7 @@ pub async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         None => newest(store.runs()?)?,
     };
     let facts = RunFacts::of(&row)?;
+    machine::take_variables_of_run(facts.environment.as_ref());
     let folder = fs::canonicalize(store.folder()).map_err(Failure::store)?;
     env::set_current_dir(&facts.folder)
         .map_err(|error| Failure::usage(format!("the run was begun in {}: {error}", facts.folder.display())))?;

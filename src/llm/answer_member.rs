@@ -8,14 +8,14 @@ pub const ANSWER: &str = "answer";
 /// What is wanted of a schema of replies.
 pub const SCHEMA_FORM: &str = "a JSON schema, as text, of an object with a string `answer`";
 
-/// Whether `text` is the JSON schema of an object with a string [`ANSWER`].
+/// Whether `text` is the JSON schema of an object with a string `answer`.
 pub fn is_answer_schema(text: &str) -> bool {
     let schema = serde_json::from_str::<Value>(text).ok();
     let type_of = |pointer: &str| schema.as_ref()?.pointer(pointer)?.as_str();
     type_of("/type") == Some("object") && type_of(&format!("/properties/{ANSWER}/type")) == Some("string")
 }
 
-/// What a role reads of a reply that was to be JSON: its [`ANSWER`], or all of it where there is none.
+/// What a role reads of a reply that was to be JSON: its member `answer`, or all of it where there is none.
 pub fn answer_of(text: String) -> String {
     match serde_json::from_str::<Value>(text.trim()) {
         Ok(Value::Object(mut members)) => match members.remove(ANSWER) {

@@ -287,3 +287,25 @@ fn what_an_endpoint_said_is_not_made_again() {
         assert!(words(&output).contains("critic asks an endpoint for rewards"), "{}", words(&output));
     }
 }
+
+/// What the environment decided of a run stays decided, wherever it goes on or is made again.
+#[test]
+fn variables_that_decide_what_a_run_is_are_kept_with_it() {
+    let scene = Scene::new(&ModelServer::start(Duration::ZERO));
+    let arguments =
+        ["run", "--topology", "seidr", "--model", "templates", "--tasks", "tasks", "--seed", "1", "--samples", "2"];
+    let mut command = scene.command(&arguments);
+    command.args(["--stop-before", "0.001s", "--concurrency", "1"]).env("ROLECALL_BUDGET", "programs=5");
+    assert_eq!(command.output().unwrap().status.code(), Some(75), "it is parked");
+    let mut command = scene.command(&["resume", "--last", "--json"]);
+    let output = command.env("ROLECALL_BUDGET", "programs=9").output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", words(&output));
+    for event in crate::store::scene::conversations(&output).values() {
+        assert!(event["programs"].as_u64().unwrap() <= 5, "{event}");
+    }
+    let run = scene.runs()[0]["run"].as_str().unwrap().to_owned();
+    assert_eq!(words(&scene.run(&["bundle", &run, "--out", "v.bundle"])), "");
+    let output = scene.run(&["reproduce", "v.bundle"]);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("4 conversations"), "{}", words(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", words(&output));
+}
