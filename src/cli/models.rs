@@ -48,7 +48,7 @@ fn list(json: bool) {
     ];
     let fixed = fixed.map(|(name, what)| (name.to_owned(), what.to_owned())).into_iter();
     let files =
-        embedded_names("models", "toml").into_iter().map(|name| (name, "a model file that is built in".to_owned()));
+        embedded_names("models", ".toml").into_iter().map(|name| (name, "a model file that is built in".to_owned()));
     let own = [("FILE.toml".to_owned(), "a model file of your own".to_owned())];
     let all = fixed.chain(files).chain(own).map(|(name, what)| Listed { event: "model", name, what });
     if json {
