@@ -12,7 +12,7 @@ use super::{
     StopReason,
     actor::{Conversation, Left, StopNow},
     grading::{Grade, grade},
-    journal::charge,
+    journal::{busy, charge},
     ledger::{Ending, Opening, recall},
 };
 use crate::{
@@ -83,6 +83,7 @@ pub async fn hold(
     let (leave, left) = oneshot::channel();
     // More seconds than a duration holds are as good as no limit.
     let wall = company.plan.budget.wall_secs.and_then(|secs| Duration::try_from_secs_f64(secs).ok());
+    let wall = wall.map(|wall| wall.saturating_sub(busy(&rows)));
     let known = (rows, in_doubt);
     let address =
         Conversation::new(company.clone(), head.clone(), seats, opening, known, cancel.clone(), leave).start();

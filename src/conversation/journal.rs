@@ -1,6 +1,7 @@
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use futures_util::future::BoxFuture;
@@ -84,6 +85,19 @@ pub(super) fn charge(rows: &[Finished], in_doubt: &[((Seq, u8), CallInDoubt)]) -
     rows.iter().map(|row| row.log.charge()).chain(calls).fold(Charge::default(), |sum, one| sum + one)
 }
 
+/// How long turns were under way: the time that a conversation took before its process was killed, without that after it.
+pub(super) fn busy(rows: &[Finished]) -> Duration {
+    let mut periods: Vec<_> = rows.iter().map(|row| (row.started_ns, row.ended_ns)).collect();
+    periods.sort_unstable();
+    let (mut busy_ns, mut until) = (0, 0);
+    for (start, end) in periods {
+        // What turns beside each other took counts once.
+        busy_ns += end.max(until).saturating_sub(start.max(until));
+        until = until.max(end);
+    }
+    Duration::from_nanos(busy_ns)
+}
+
 /// A journal in memory: lost with the process.
 #[derive(Debug, Default)]
 pub struct MemoryJournal(Mutex<BTreeMap<ConversationId, Vec<Finished>>>);
@@ -125,5 +139,31 @@ impl Journal for MemoryJournal {
 
     fn answers(self: Arc<Self>) -> Option<Arc<dyn Answers>> {
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::busy;
+    use crate::runtime::{Finished, TurnLog};
+
+    #[test]
+    fn time_counts_once_and_pauses_do_not() {
+        let row = |(started_ns, ended_ns)| {
+            let log = TurnLog::default();
+            Finished { seq: 0, attempt: 0, result: Ok(Vec::new()), log, started_ns, ended_ns }
+        };
+        for (periods, expected) in [
+            (&[][..], 0),
+            (&[(10, 20)], 10),
+            (&[(10, 20), (12, 18), (15, 25)], 15),
+            (&[(100, 110), (10, 20), (20, 30)], 30),
+            (&[(10, 10), (9, 5)], 0),
+        ] {
+            let rows: Vec<_> = periods.iter().copied().map(row).collect();
+            assert_eq!(busy(&rows), Duration::from_nanos(expected), "{periods:?}");
+        }
     }
 }

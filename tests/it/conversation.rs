@@ -245,6 +245,26 @@ fn a16_a_deadline_is_kept_while_mail_keeps_coming() {
     });
 }
 
+/// A conversation that goes on after a kill has left of its time what the turns before it did not take.
+#[test]
+fn a24_time_that_was_taken_before_a_kill_is_not_given_again() {
+    let held = |took: Duration| {
+        on_stage(async move {
+            let whole = company(chain(1, 1, 3), talkative(), MadeUpSandbox::by_text(), None);
+            let record = hold(whole, assignment(task(5, None), 0), CancellationToken::new()).await.unwrap();
+            let mut row = record.turns[0].attempts[0].clone();
+            row.ended_ns = row.started_ns + u64::try_from(took.as_nanos()).unwrap();
+            let mut plan = chain(1, 1, 3);
+            plan.budget.wall_secs = Some(600.0);
+            let company = company(plan, talkative(), MadeUpSandbox::by_text(), None);
+            company.journal.append(record.head.id, Arc::new(row)).await.unwrap();
+            hold(company, assignment(task(5, None), 0), CancellationToken::new()).await.unwrap().end.outcome
+        })
+    };
+    assert_eq!(held(Duration::from_secs(601)), Outcome::BudgetWall);
+    assert_eq!(held(Duration::from_secs(1)), Outcome::BudgetPrograms);
+}
+
 #[test]
 fn an_interrupt_ends_a_conversation_that_waits_for_a_model() {
     on_stage(async {
