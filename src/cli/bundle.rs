@@ -21,8 +21,11 @@ use super::{
     terminal,
 };
 use crate::{
-    domain::{Problem, read_regular_file, with_files_read},
-    evaluation::bundle::{ArchiveError, Bundle, BundleError, BundledConversation, BundledTask, Input, hash},
+    domain::{read_regular_file, with_files_read},
+    evaluation::{
+        bundle::{ArchiveError, Bundle, BundleError, BundledConversation, Input, hash},
+        records::TaskRow,
+    },
     store::RunState,
     topology::{ExampleSource, Plan},
 };
@@ -99,7 +102,7 @@ pub fn bundle(args: &BundleArgs) -> Result<Exit, Failure> {
     env::set_current_dir(&facts.folder)
         .map_err(|error| Failure::usage(format!("the run was begun in {}: {error}", facts.folder.display())))?;
     let (read, files) = with_files_read(|| Read::again(&facts, &store_folder));
-    let Read { problems, plan, run_args } = read?;
+    let Read { tasks, plan, run_args } = read?;
     let carried = Carried::new(&facts.folder, &facts.arguments, files.keys());
     let data = data_sets(&run_args, &plan);
     let is_data = |path: &Path| data.iter().any(|folder| carried.absolute(path).starts_with(carried.absolute(folder)));
@@ -127,7 +130,7 @@ pub fn bundle(args: &BundleArgs) -> Result<Exit, Failure> {
         facts: serde_json::to_value(&own).map_err(Failure::store)?,
         folder: HOME.to_owned(),
         inputs,
-        tasks: tasks(&problems),
+        tasks,
         conversations: BundledConversation::of_run(&store, &row.run)?,
         files: included,
         altered: Vec::new(),
@@ -151,7 +154,7 @@ pub fn bundle(args: &BundleArgs) -> Result<Exit, Failure> {
 
 /// What the run's command names, read again.
 struct Read {
-    problems: Vec<std::sync::Arc<Problem>>,
+    tasks: Vec<TaskRow>,
     plan: Plan,
     run_args: RunArgs,
 }
@@ -164,7 +167,7 @@ impl Read {
         let replayed = Replayed::asked_for(&run_args)?;
         let checked = prepared::load(&run_args, replayed.as_ref())?;
         prepared::refuse_endpoints(&checked.plan)?;
-        let Prepared { problems, undertaking, .. } = Prepared::of(&run_args, &checked, replayed.as_ref())?;
+        let Prepared { undertaking, .. } = Prepared::of(&run_args, &checked, replayed.as_ref())?;
         let changed: Vec<&str> = (undertaking.parts.iter())
             .filter(|(part, hash)| facts.parts.get(*part) != Some(*hash))
             .map(|(part, _)| part.as_str())
@@ -179,7 +182,7 @@ impl Read {
             read_regular_file(file, MOST_BYTES)
                 .map_err(|error| Failure::usage(format!("{}: {error}", file.display())))?;
         }
-        Ok(Self { problems, plan: checked.plan, run_args })
+        Ok(Self { tasks: undertaking.groundwork.tasks, plan: checked.plan, run_args })
     }
 }
 
@@ -194,16 +197,6 @@ pub fn command(arguments: &[String]) -> Result<RunArgs, Failure> {
         Verb::Run(args) => Ok(*args),
         _ => Err(Failure::usage("the run was begun by another command")),
     }
-}
-
-/// The tasks of a run, in the order in which they are held.
-pub fn tasks(problems: &[std::sync::Arc<Problem>]) -> Vec<BundledTask> {
-    let of = |problem: &std::sync::Arc<Problem>| BundledTask {
-        dataset: problem.task.dataset.clone(),
-        task: problem.task.id.clone(),
-        hash: problem.fingerprint(),
-    };
-    problems.iter().map(of).collect()
 }
 
 /// Where public data sets were read from.

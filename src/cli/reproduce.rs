@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use super::{
     args::SandboxChoice,
-    bundle::{command, tasks},
+    bundle::command,
     exit::{Exit, Failure},
     keeping::RunFacts,
     machine,
@@ -23,7 +23,10 @@ use super::{
 };
 use crate::{
     domain::with_files_read,
-    evaluation::bundle::{Archive, Bundle, BundledConversation, BundledTask, Difference, compare},
+    evaluation::{
+        bundle::{Archive, Bundle, BundledConversation, Difference, compare},
+        records::TaskRow,
+    },
     ids::RunId,
     runtime::now_unix_nanos,
     store::{RunRow, RunState, Store},
@@ -209,8 +212,8 @@ impl Scene {
             Prepared::of(&run_args, &checked, replayed.as_ref())
         });
         self.refuse_what_is_beyond(read.keys().chain(&run_args.diagnoses), elsewhere)?;
-        let Prepared { problems, undertaking, .. } = prepared?;
-        differences.extend(changed_tasks(&bundle.tasks, &tasks(&problems)));
+        let Prepared { undertaking, .. } = prepared?;
+        differences.extend(changed_tasks(&bundle.tasks, &undertaking.groundwork.tasks));
         // The tasks one by one are above.
         let parts = facts.parts.iter().filter(|(part, _)| *part != "the tasks");
         let changed = parts.filter(|(part, hash)| undertaking.parts.get(*part).is_some_and(|now| now != *hash));
@@ -304,9 +307,9 @@ impl Scene {
     }
 }
 
-fn changed_tasks(recorded: &[BundledTask], now: &[BundledTask]) -> Vec<Difference> {
-    let place = |task: &BundledTask| (task.dataset.clone(), task.task.clone());
-    let by_place = |tasks: &[BundledTask]| tasks.iter().map(|task| (place(task), task.hash.clone())).collect();
+fn changed_tasks(recorded: &[TaskRow], now: &[TaskRow]) -> Vec<Difference> {
+    let place = |task: &TaskRow| (task.dataset.clone(), task.task.clone());
+    let by_place = |tasks: &[TaskRow]| tasks.iter().map(|task| (place(task), task.hash.clone())).collect();
     let (was, is): (BTreeMap<_, String>, BTreeMap<_, String>) = (by_place(recorded), by_place(now));
     let mut differences = Vec::new();
     for ((dataset, task), hash) in &was {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use thiserror::Error;
 
-use super::{Archive, archive::is_plain};
+use super::{super::records::TaskRow, Archive, archive::is_plain};
 use crate::{
     conversation::{ConversationEnd, ConversationHead},
     ids::{ConversationId, TaskId},
@@ -55,17 +55,6 @@ pub struct Input {
     pub included: bool,
 }
 
-/// A task of the run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BundledTask {
-    /// Its data set.
-    pub dataset: String,
-    /// The task.
-    pub task: TaskId,
-    /// BLAKE3 of all that it is, hidden tests included.
-    pub hash: String,
-}
-
 /// What a bundle says of itself, in `bundle.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct About {
@@ -77,7 +66,7 @@ struct About {
     /// The folder that the command was given in, below `files/`.
     folder: String,
     inputs: Vec<Input>,
-    tasks: Vec<BundledTask>,
+    tasks: Vec<TaskRow>,
     /// BLAKE3 of every conversation's file, by its name.
     conversations: BTreeMap<String, String>,
 }
@@ -142,7 +131,7 @@ pub struct Bundle {
     /// What it read.
     pub inputs: Vec<Input>,
     /// Its tasks.
-    pub tasks: Vec<BundledTask>,
+    pub tasks: Vec<TaskRow>,
     /// What was said.
     pub conversations: Vec<BundledConversation>,
     /// The files, by their names.

@@ -5,5 +5,5 @@ mod contents;
 mod differences;
 
 pub use archive::{Archive, ArchiveError};
-pub use contents::{Bundle, BundleError, BundledConversation, BundledTask, FORMAT, Input, hash};
+pub use contents::{Bundle, BundleError, BundledConversation, FORMAT, Input, hash};
 pub use differences::{Difference, compare};
