@@ -190,7 +190,8 @@ impl Record {
                 let lines = self.code_list(field)?;
                 Ok(lines.iter().take(most).map(|line| format!("{}\n", line.trim_end())).collect())
             }
-            value => self.as_code(field, value),
+            value if most == usize::MAX => self.as_code(field, value),
+            value => Err(self.expected(field, "an array of lines, since only the first of them count", value)),
         }
     }
 

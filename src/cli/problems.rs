@@ -1,14 +1,21 @@
 //! Which problems a command is about.
 
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use super::{
     args::{DataArgs, TaskSource},
     exit::Failure,
-    terminal,
+    machine, terminal,
 };
 use crate::{
-    benchmarks::{benchmark, load_dir, load_task, with_feedback},
+    benchmarks::{
+        Benchmark, DATASETS_VARIABLE, benchmark, datasets_folder, load_dir, load_mapped, load_task, located,
+        with_feedback,
+    },
     domain::{FeedbackSet, Language, Problem},
 };
 
@@ -18,7 +25,10 @@ use crate::{
 /// Every mistake of the files, located; an unknown benchmark, language or task id, with those that would be right.
 pub fn load(source: &TaskSource, data: &DataArgs, feedback: FeedbackSet) -> Result<Vec<Problem>, Failure> {
     let problems = match &source.benchmark {
-        Some(name) => in_split(name, data.split.as_deref(), load_benchmark(name, data, feedback)?)?,
+        Some(name) => match mapping(name) {
+            Some(file) => load_by_mapping(file, data, feedback)?,
+            None => in_split(name, data.split.as_deref(), load_benchmark(name, data, feedback)?)?,
+        },
         None => refuse_options_of_data_sets(data)
             .and_then(|()| load_files(source))?
             .into_iter()
@@ -30,9 +40,7 @@ pub fn load(source: &TaskSource, data: &DataArgs, feedback: FeedbackSet) -> Resu
 
 fn load_benchmark(name: &str, data: &DataArgs, feedback: FeedbackSet) -> Result<Vec<Problem>, Failure> {
     let benchmark = benchmark(name).map_err(Failure::usage)?;
-    let Some(path) = &data.path else {
-        return Err(Failure::usage(format!("--benchmark {name} needs --path: the file of the data set or its folder")));
-    };
+    let path = &path(benchmark, data.path.as_deref())?;
     // What a data set has one language for need not be named.
     let only = match benchmark.languages() {
         [only] => *only,
@@ -46,7 +54,59 @@ fn load_benchmark(name: &str, data: &DataArgs, feedback: FeedbackSet) -> Result<
     problems.map_err(Failure::usage)
 }
 
-fn language(name: &str) -> Result<Language, Failure> {
+/// The mapping that a name of a data set is, if it is one.
+pub fn mapping(name: &str) -> Option<&Path> {
+    Some(Path::new(name)).filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
+}
+
+fn load_by_mapping(file: &Path, data: &DataArgs, feedback: FeedbackSet) -> Result<Vec<Problem>, Failure> {
+    let given = [
+        ("--language", data.language.is_some()),
+        ("--translate-from", data.translate_from.is_some()),
+        ("--split", data.split.is_some()),
+    ];
+    match given.iter().find(|(_, is_given)| *is_given) {
+        Some((option, _)) => Err(Failure::usage(format!("{option} has no use with a mapping: {}", file.display()))),
+        None => load_mapped(file, data.path.as_deref(), feedback).map_err(Failure::usage),
+    }
+}
+
+/// Where a data set is: as `given`, else in its folder below that of all data sets.
+///
+/// # Errors
+/// It is not there; the error says where it was looked for.
+pub fn path(benchmark: &dyn Benchmark, given: Option<&Path>) -> Result<PathBuf, Failure> {
+    let name = benchmark.name();
+    if let Some(path) = given {
+        return Ok(path.to_owned());
+    }
+    let no_home = || format!("there is no home directory, and {DATASETS_VARIABLE} is not set");
+    let looked = match datasets_folder(machine::variable) {
+        Some(folder) => match located(benchmark, &folder) {
+            Ok(found) => return Ok(found),
+            Err(folders) => folders.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join(" and "),
+        },
+        None => no_home(),
+    };
+    Err(Failure::usage(format!(
+        "the data set {name} is not found: looked for {looked}\n  hint: name its file or folder with --path, or set \
+         {DATASETS_VARIABLE} to the folder that has the folder {name}"
+    )))
+}
+
+/// Where the data set of a command was found that does not say where it is.
+pub fn found(source: &TaskSource, data: &DataArgs) -> Option<PathBuf> {
+    let name = source.benchmark.as_deref().filter(|name| data.path.is_none() && mapping(name).is_none())?;
+    let folder = path(benchmark(name).ok()?, None).ok()?;
+    // The run may go on from another folder, or be read again there.
+    std::path::absolute(folder).ok()
+}
+
+/// The language of this name.
+///
+/// # Errors
+/// There is none; the error names those that there are.
+pub fn language(name: &str) -> Result<Language, Failure> {
     Language::from_name(name).ok_or_else(|| {
         let known: Vec<&str> = Language::ALL.iter().map(|language| language.name()).collect();
         let known = known.join(", ");
@@ -55,7 +115,10 @@ fn language(name: &str) -> Result<Language, Failure> {
 }
 
 /// The problems of a part of a benchmark; all where none is named.
-fn in_split(name: &str, split: Option<&str>, mut problems: Vec<Problem>) -> Result<Vec<Problem>, Failure> {
+///
+/// # Errors
+/// No such part.
+pub fn in_split(name: &str, split: Option<&str>, mut problems: Vec<Problem>) -> Result<Vec<Problem>, Failure> {
     if let Some(split) = split {
         let split = benchmark(name).and_then(|benchmark| benchmark.split(split)).map_err(Failure::usage)?;
         problems.retain(|problem| (split.holds)(&problem.task));
@@ -104,7 +167,11 @@ fn load_files(source: &TaskSource) -> Result<Vec<Problem>, Failure> {
     if mistakes.is_empty() { Ok(problems) } else { Err(Failure::usage(mistakes.join("\n"))) }
 }
 
-fn select(problems: Vec<Problem>, ids: &[String]) -> Result<Vec<Problem>, Failure> {
+/// The problems with these ids; all where none is named.
+///
+/// # Errors
+/// An id that none has.
+pub fn select(problems: Vec<Problem>, ids: &[String]) -> Result<Vec<Problem>, Failure> {
     if ids.is_empty() {
         return Ok(problems);
     }
