@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::{Sha256, sha256::Sum};
+use crate::llm::http::is_loopback;
 
 /// How often an answer may send us elsewhere.
 const MOST_REDIRECTS: usize = 5;
@@ -196,9 +197,9 @@ async fn ask(url: &Url) -> Result<Response, FetchError> {
         .connect_timeout(CONNECT)
         .read_timeout(SILENCE)
         .redirect(Policy::custom(follow))
-        .user_agent(concat!("rolecall/", env!("CARGO_PKG_VERSION")))
-        .build()
-        .map_err(broken)?;
+        .user_agent(concat!("rolecall/", env!("CARGO_PKG_VERSION")));
+    let client = if is_loopback(url) { client.no_proxy() } else { client };
+    let client = client.build().map_err(broken)?;
     let response = client.get(url.clone()).header(ACCEPT_ENCODING, "identity").send().await.map_err(broken)?;
     if response.status() != reqwest::StatusCode::OK {
         return Err(FetchError::Status { url: shown(url), status: response.status().as_u16() });
