@@ -12,6 +12,8 @@ use crate::cli::{events, rolecall, run, text};
 
 const HUMANEVAL: &str = r#"{"task_id": "HumanEval/0", "prompt": "def inc(n):\n    \"\"\"Add one.\n    >>> inc(1)\n    2\n    \"\"\"\n", "entry_point": "inc", "canonical_solution": "    return n + 1\n", "test": "def check(candidate):\n    assert candidate(1) == 2\n    assert candidate(5) == 6\n"}"#;
 
+const HUMANEVALFIX: &str = r#"{"task_id": "Python/0", "prompt": "def inc(n):\n    \"\"\"Add one.\"\"\"\n", "declaration": "def inc(n):\n", "instruction": "Add one.", "entry_point": "inc", "canonical_solution": "    return n + 1\n", "buggy_solution": "    return n - 1\n", "example_test": "", "test": "def check(inc):\n    assert inc(1) == 2\ncheck(inc)\n"}"#;
+
 const MAPPING: &str = "data = 'set.jsonl'\nlanguage = 'python'\n[fields]\nid = 'id'\nstatement = 'text'\nentry_point = 'f'\nstarter = \
                        'buggy'\nreference = 'fixed'\n[visible]\ncode = 'tests'\n";
 
@@ -94,11 +96,14 @@ fn a_data_set_is_found_by_its_name_alone() {
 
 #[test]
 fn a_run_remembers_where_its_data_set_was_found() {
-    let (folder, store) = (small(), tempfile::tempdir().unwrap());
+    let (folder, store) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let set = folder.path().join("humanevalpack");
+    std::fs::create_dir(&set).unwrap();
+    std::fs::write(set.join("humanevalpack_python.jsonl"), HUMANEVALFIX).unwrap();
     let traces = store.path().join("traces").display().to_string();
     let kept = store.path().join("store").display().to_string();
     let command =
-        ["run", "--topology", "self_debug", "--benchmark", "humaneval", "--seed", "1", "--budget", "programs=2"];
+        ["run", "--topology", "self_debug", "--benchmark", "humanevalfix", "--seed", "1", "--budget", "programs=2"];
     let output = rolecall(&[&command[..], &["--traces", &traces, "--store", &kept]].concat())
         .env("ROLECALL_DATASETS", folder.path())
         .output()
@@ -107,7 +112,7 @@ fn a_run_remembers_where_its_data_set_was_found() {
     let runs = run(&["runs", "list", "--json", "--store", &kept]);
     let arguments = &events(&runs)[0]["arguments"];
     let last: Vec<&Value> = arguments.as_array().unwrap().iter().rev().take(2).collect();
-    assert_eq!(last, [&Value::from(folder.path().join("humaneval").display().to_string()), &"--path".into()]);
+    assert_eq!(last, [&Value::from(set.display().to_string()), &"--path".into()]);
 }
 
 #[test]
