@@ -102,6 +102,9 @@ pub struct DataArgs {
     /// Only the task with this id. May be given several times.
     #[arg(long, value_name = "ID")]
     pub task_id: Vec<String>,
+    /// Only the tasks whose ids stand in this file, one a line; blank lines and those that begin with # do not count.
+    #[arg(long, value_name = "FILE")]
+    pub task_ids: Option<PathBuf>,
 }
 
 /// Which tests feed back to the roles.

@@ -1,7 +1,7 @@
 //! Which problems a command is about.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -16,8 +16,11 @@ use crate::{
         Benchmark, DATASETS_VARIABLE, benchmark, datasets_folder, load_dir, load_mapped, load_task, located,
         with_feedback,
     },
-    domain::{FeedbackSet, Language, Problem},
+    domain::{FeedbackSet, Language, Problem, read_regular_file},
 };
+
+/// Longest file of ids.
+const MOST_ID_BYTES: u64 = 16 << 20;
 
 /// Loads the problems that the arguments name, in the order of files and rows.
 ///
@@ -35,7 +38,7 @@ pub fn load(source: &TaskSource, data: &DataArgs, feedback: FeedbackSet) -> Resu
             .map(|problem| with_feedback(problem, feedback))
             .collect(),
     };
-    select(problems, &data.task_id)
+    select(problems, data)
 }
 
 fn load_benchmark(name: &str, data: &DataArgs, feedback: FeedbackSet) -> Result<Vec<Problem>, Failure> {
@@ -167,23 +170,41 @@ fn load_files(source: &TaskSource) -> Result<Vec<Problem>, Failure> {
     if mistakes.is_empty() { Ok(problems) } else { Err(Failure::usage(mistakes.join("\n"))) }
 }
 
-/// The problems with these ids; all where none is named.
+/// The problems with the ids that the arguments name; all where they name none.
 ///
 /// # Errors
-/// An id that none has.
-pub fn select(problems: Vec<Problem>, ids: &[String]) -> Result<Vec<Problem>, Failure> {
+/// An id that none has; a file of ids that cannot be read or holds none.
+pub fn select(problems: Vec<Problem>, data: &DataArgs) -> Result<Vec<Problem>, Failure> {
+    let mut ids: Vec<(String, String)> = data.task_id.iter().map(|id| (String::new(), id.clone())).collect();
+    if let Some(file) = &data.task_ids {
+        ids.extend(ids_of(file)?);
+    }
     if ids.is_empty() {
         return Ok(problems);
     }
     let known: Vec<String> = problems.iter().map(|problem| problem.task.id.0.clone()).collect();
-    for id in ids {
+    for (place, id) in &ids {
         if !known.contains(id) {
             let near = nearest(id, &known);
             let near = near.map_or_else(|| "there are no tasks".to_owned(), |near| format!("did you mean `{near}`?"));
-            return Err(Failure::usage(format!("no task has the id `{id}`\n  hint: {near}")));
+            return Err(Failure::usage(format!("{place}no task has the id `{id}`\n  hint: {near}")));
         }
     }
-    Ok(problems.into_iter().filter(|problem| ids.contains(&problem.task.id.0)).collect())
+    let wanted: BTreeSet<&str> = ids.iter().map(|(_, id)| id.as_str()).collect();
+    Ok(problems.into_iter().filter(|problem| wanted.contains(problem.task.id.0.as_str())).collect())
+}
+
+/// The ids of a file, each with the beginning of a message about it.
+fn ids_of(file: &Path) -> Result<Vec<(String, String)>, Failure> {
+    let wrong = |problem: String| Failure::usage(format!("{}: {problem}", file.display()));
+    let bytes = read_regular_file(file, MOST_ID_BYTES).map_err(|error| wrong(error.to_string()))?;
+    let text = String::from_utf8(bytes).map_err(|error| wrong(format!("not UTF-8: {error}")))?;
+    let lines = text.lines().enumerate().map(|(index, line)| (index + 1, line.trim()));
+    let ids: Vec<(String, String)> = lines
+        .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
+        .map(|(number, line)| (format!("{}:{number}: ", file.display()), line.to_owned()))
+        .collect();
+    if ids.is_empty() { Err(wrong("no id of a task in this file".to_owned())) } else { Ok(ids) }
 }
 
 /// The known id that `id` is most like: first of all one that it is the end of, as `gcd` is of `psb2/gcd`.

@@ -42,6 +42,9 @@ pub struct CheckArgs {
     /// Only the task with this id. May be given several times.
     #[arg(long, value_name = "ID")]
     pub task_id: Vec<String>,
+    /// Only the tasks whose ids stand in this file, one a line.
+    #[arg(long, value_name = "FILE")]
+    pub task_ids: Option<PathBuf>,
     /// How strictly programs are isolated [default: strict].
     #[arg(long, value_enum, value_name = "LEVEL")]
     pub sandbox: Option<SandboxChoice>,

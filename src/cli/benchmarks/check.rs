@@ -134,6 +134,7 @@ fn load(args: &CheckArgs) -> Result<Vec<Problem>, Failure> {
         translate_from: None,
         split: args.split.clone(),
         task_id: args.task_id.clone(),
+        task_ids: args.task_ids.clone(),
     };
     let is_file = args.path.as_ref().is_some_and(|path| path.is_file());
     if args.language.is_some() || is_file || problems::mapping(&args.name).is_some() {
@@ -142,7 +143,7 @@ fn load(args: &CheckArgs) -> Result<Vec<Problem>, Failure> {
     }
     let loaded = in_every_language(&args.name, args.path.as_ref())?;
     let loaded = problems::in_split(&args.name, args.split.as_deref(), loaded)?;
-    problems::select(loaded, &args.task_id)
+    problems::select(loaded, &data)
 }
 
 /// The tasks in every language whose file is there.

@@ -144,6 +144,25 @@ fn references_that_fail_and_starters_that_pass_are_named() {
 }
 
 #[test]
+fn tasks_are_taken_by_a_file_of_ids() {
+    let (dir, file) = mapped(&["a", "b", "c"].map(|id| record(id, "return n", "return n + 1")));
+    let ids = dir.path().join("ids.txt");
+    let list = ids.display().to_string();
+    std::fs::write(&ids, "# two of them\n\n  c\na \n").unwrap();
+    let output = run(&["benchmarks", "check", &file, "--task-ids", &list, "--json"]);
+    let found = events(&output);
+    let tasks: Vec<&Value> = found.iter().map(|event| &event["task"]).collect();
+    assert_eq!(tasks, ["a", "a", "c", "c"].map(Value::from).iter().chain([&Value::Null]).collect::<Vec<_>>());
+    for (text_of_file, said) in [("a\n\nd\n", ":3: no task has the id `d`"), ("#\n", ": no id of a task in this file")]
+    {
+        std::fs::write(&ids, text_of_file).unwrap();
+        let output = run(&["benchmarks", "check", &file, "--task-ids", &list]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains(&format!("{list}{said}")), "{}", text(&output.stderr));
+    }
+}
+
+#[test]
 fn a_fault_that_is_known_is_named_and_no_failure() {
     let folder = small();
     // HumanEval/47 is known to have a wrong example.
