@@ -4,7 +4,8 @@ use std::{
     io::{BufRead, BufReader, Write},
     net::TcpListener,
     path::Path,
-    process::Output,
+    process::{Output, Stdio},
+    sync::mpsc,
     thread,
 };
 
@@ -118,6 +119,24 @@ fn what_is_not_right_leaves_nothing_behind() {
     let (_dir, out) = out();
     let moved = fetched(&out, &["--url", &format!("{url}/here"), "--sha256", &sum(BODY)]);
     assert_eq!((moved.status.code(), files(&out)), (Some(0), vec!["here".to_owned()]), "{}", text(&moved.stderr));
+}
+
+#[test]
+fn an_interrupt_ends_a_download_and_leaves_nothing() {
+    let (_dir, out) = out();
+    let (asked, was_asked) = mpsc::channel();
+    let url = server(move |_| {
+        asked.send(()).unwrap();
+        loop {
+            thread::park();
+        }
+    });
+    let mut command =
+        rolecall(&["benchmarks", "fetch", "--url", &format!("{url}/set"), "--sha256", &sum(BODY), "--out"]);
+    let mut child = command.arg(&out).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    was_asked.recv().unwrap();
+    rustix::process::kill_process(rustix::process::Pid::from_child(&child), rustix::process::Signal::INT).unwrap();
+    assert_eq!((child.wait().unwrap().code(), files(&out)), (Some(130), Vec::new()));
 }
 
 #[test]
