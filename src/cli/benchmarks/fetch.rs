@@ -7,7 +7,9 @@ use url::Url;
 
 use super::args::FetchArgs;
 use crate::{
-    benchmarks::{Benchmark, Download, FetchError, Fetched, Origin, Sha256, benchmark, datasets_folder, origins},
+    benchmarks::{
+        Benchmark, Download, FetchError, Fetched, Origin, Sha256, benchmark, datasets_folder, located, origins,
+    },
     cli::{
         exit::{Exit, Failure},
         machine, problems,
@@ -53,6 +55,9 @@ pub async fn fetch(args: &FetchArgs) -> Result<Exit, Failure> {
             }
         }
     }
+    if let Some(set) = set.filter(|_| !failed && !args.json) {
+        terminal::talk(&format!("the data of {} is {}: {}", set.name(), set.licence(), set.source()));
+    }
     Ok(if failed { Exit::SomeFailed } else { Exit::Ended })
 }
 
@@ -80,7 +85,8 @@ fn folder(args: &FetchArgs, set: Option<&dyn Benchmark>) -> Result<PathBuf, Fail
         (Some(out), _) => Ok(out.clone()),
         (None, Some(set)) => {
             let folder = datasets_folder(machine::variable);
-            folder.map(|folder| folder.join(set.name())).ok_or_else(|| {
+            // Beside the files that are here already, so that these are still found.
+            folder.map(|folder| located(set, &folder).unwrap_or_else(|_| folder.join(set.name()))).ok_or_else(|| {
                 Failure::usage("there is no home directory for data sets\n  hint: name a folder with --out DIR")
             })
         }

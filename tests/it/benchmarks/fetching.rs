@@ -175,6 +175,20 @@ fn a_data_set_is_fetched_by_name_and_a_mirror_cannot_change_it() {
     let output = fetched(&out, &["humaneval", "--mirror", &format!("{right}/a")]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert_eq!(files(&out), ["HumanEval.jsonl.gz"]);
+    assert!(text(&output.stderr).contains("the data of humaneval is MIT: https://"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn files_go_where_the_data_set_is_looked_for() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::create_dir(root.path().join("humanevalpack")).unwrap();
+    for (name, folder) in [("humanevalfix", "humanevalpack"), ("mbpp", "mbpp")] {
+        let url = format!("{}/set.jsonl", server(good));
+        let mut command = rolecall(&["benchmarks", "fetch", name, "--url", &url, "--sha256", &sum(BODY)]);
+        let output = command.env("ROLECALL_DATASETS", root.path()).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        assert_eq!(files(&root.path().join(folder)), ["set.jsonl"]);
+    }
 }
 
 #[test]
