@@ -162,7 +162,7 @@ fn arguments_that_cannot_be_are_refused_before_anybody_is_asked() {
 }
 
 #[test]
-fn a_data_set_is_fetched_by_name_and_a_mirror_cannot_change_it() {
+fn public_data_is_fetched_by_name_and_a_mirror_cannot_change_it() {
     let folder = datasets().join("humaneval");
     let bytes = std::fs::read(folder.join("HumanEval.jsonl.gz")).unwrap();
     let right = server(move |path| match path {
@@ -192,7 +192,7 @@ fn files_go_where_the_data_set_is_looked_for() {
 }
 
 #[test]
-fn published_checksums_are_those_of_the_files_here() {
+fn published_checksums_are_those_of_the_public_data_here() {
     let mut seen = 0;
     for origin in ["humaneval", "humaneval-x"].into_iter().flat_map(origins) {
         let bytes = std::fs::read(datasets().join(origin.benchmark).join(origin.file())).unwrap();
