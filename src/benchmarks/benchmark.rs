@@ -16,6 +16,15 @@ use super::{
 };
 use crate::domain::{FeedbackSet, Language, Problem};
 
+/// What of a data set's tests roles see, and what decides, in words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TestSets {
+    /// Tests that prompts may show and that feed back.
+    pub visible: &'static str,
+    /// Tests that no role sees; `None` where all are visible.
+    pub hidden: Option<&'static str>,
+}
+
 /// A public data set in its own format. A format is one file and one entry of [`BENCHMARKS`].
 pub trait Benchmark: Sync {
     /// The name on the command line and in records.
@@ -26,6 +35,19 @@ pub trait Benchmark: Sync {
     fn licence(&self) -> &'static str;
     /// Where the data comes from.
     fn source(&self) -> &'static str;
+
+    /// Which of its tests roles may see, in words.
+    fn tests(&self) -> TestSets;
+
+    /// Whether its tasks have a program to repair.
+    fn has_starters(&self) -> bool {
+        false
+    }
+
+    /// The folders that it is looked for in, below the one of all data sets.
+    fn folders(&self) -> Vec<&'static str> {
+        vec![self.name()]
+    }
 
     /// The languages that it can be read in.
     fn languages(&self) -> &'static [Language] {

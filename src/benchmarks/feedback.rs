@@ -7,7 +7,7 @@ use crate::domain::{Assertion, FeedbackSet, HiddenTests, Language, Problem, Test
 pub(super) const NO_VISIBLE_TESTS: &str = "no visible assertion: run with feedback = all";
 
 /// The note of a task whose hidden tests are all visible ones too.
-const NOTHING_HIDDEN: &str = "every test is a visible one: scored on feedback tests";
+pub(super) const NOTHING_HIDDEN: &str = "every test is a visible one: scored on feedback tests";
 
 /// The note of a task whose hidden tests have visible ones among them.
 const NOT_TAKEN_APART: &str = "visible tests may stand among the hidden ones: they cannot be taken apart";

@@ -3,7 +3,7 @@ use std::{path::Path, sync::Arc};
 use super::{
     Benchmark, BenchmarkError,
     assertions::assertion_suite,
-    benchmark::problems,
+    benchmark::{TestSets, problems},
     data_file::data_file,
     docstring::examples,
     feedback::{Split, split},
@@ -42,6 +42,10 @@ impl Benchmark for HumanEval {
 
     fn source(&self) -> &'static str {
         "https://github.com/openai/human-eval"
+    }
+
+    fn tests(&self) -> TestSets {
+        TestSets { visible: "the examples in the documentation", hidden: Some("`test`, less the visible ones") }
     }
 
     fn read(&self, path: &Path, language: Language, feedback: FeedbackSet) -> Result<Vec<Problem>, BenchmarkError> {

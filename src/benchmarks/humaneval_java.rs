@@ -2,7 +2,7 @@ use std::path::Path;
 
 use super::{
     Benchmark, BenchmarkError,
-    benchmark::problems,
+    benchmark::{TestSets, problems},
     changed_lines::changed_lines,
     data_file::data_file,
     java_bugs::java_problem,
@@ -38,6 +38,14 @@ impl Benchmark for HumanEvalJava {
 
     fn source(&self) -> &'static str {
         "https://github.com/lin-tan/clm"
+    }
+
+    fn tests(&self) -> TestSets {
+        TestSets { visible: "all", hidden: None }
+    }
+
+    fn has_starters(&self) -> bool {
+        true
     }
 
     fn languages(&self) -> &'static [Language] {

@@ -2,7 +2,7 @@ use std::{path::Path, sync::Arc};
 
 use super::{
     Benchmark, BenchmarkError,
-    benchmark::problems,
+    benchmark::{TestSets, problems},
     data_file::data_file,
     feedback::{Split, split},
     joined::{asserts, entry_point, file_names, head, id, program, tests, unknown_helpers},
@@ -42,6 +42,10 @@ impl Benchmark for HumanEvalX {
 
     fn source(&self) -> &'static str {
         "https://github.com/THUDM/CodeGeeX"
+    }
+
+    fn tests(&self) -> TestSets {
+        TestSets { visible: "`example_test`", hidden: Some("`test`, less the visible ones") }
     }
 
     fn languages(&self) -> &'static [Language] {

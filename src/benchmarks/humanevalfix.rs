@@ -2,7 +2,7 @@ use std::{path::Path, sync::Arc};
 
 use super::{
     Benchmark, BenchmarkError,
-    benchmark::problems,
+    benchmark::{TestSets, problems},
     changed_lines::changed_lines,
     data_file::data_file,
     feedback::{Split, split},
@@ -39,6 +39,18 @@ impl Benchmark for HumanEvalFix {
 
     fn source(&self) -> &'static str {
         "https://github.com/bigcode-project/octopack"
+    }
+
+    fn tests(&self) -> TestSets {
+        TestSets { visible: "`example_test`", hidden: Some("`test`, less the visible ones") }
+    }
+
+    fn has_starters(&self) -> bool {
+        true
+    }
+
+    fn folders(&self) -> Vec<&'static str> {
+        vec![self.name(), "humanevalpack"]
     }
 
     fn languages(&self) -> &'static [Language] {

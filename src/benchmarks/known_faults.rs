@@ -34,5 +34,13 @@ const KNOWN_FAULTS: &[KnownFault] = &[
 pub(super) fn known_faults(dataset: &str, task: &str) -> impl Iterator<Item = String> {
     let known =
         KNOWN_FAULTS.iter().filter(move |known| known.task == task && known.dataset.is_none_or(|only| only == dataset));
-    known.map(|known| format!("known fault of the task: {}", known.fault))
+    known.map(|known| format!("{KNOWN}{}", known.fault))
+}
+
+/// How the note of a known fault begins.
+const KNOWN: &str = "known fault of the task: ";
+
+/// The known fault that a note is about, if it is about one.
+pub fn known_fault(note: &str) -> Option<&str> {
+    note.strip_prefix(KNOWN)
 }

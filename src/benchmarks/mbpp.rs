@@ -3,7 +3,7 @@ use std::{collections::BTreeSet, path::Path, sync::Arc};
 use super::{
     Benchmark, BenchmarkError, Split,
     assertions::assertion_suite,
-    benchmark::problems,
+    benchmark::{TestSets, problems},
     data_file::data_file,
     python_syntax::{PythonText, nodes_below},
     records::Record,
@@ -55,6 +55,10 @@ impl Benchmark for Mbpp {
 
     fn source(&self) -> &'static str {
         "https://github.com/google-research/google-research/tree/master/mbpp"
+    }
+
+    fn tests(&self) -> TestSets {
+        TestSets { visible: "the first of `test_list`", hidden: Some("all of `test_list`") }
     }
 
     fn splits(&self) -> &'static [Split] {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{
     Benchmark, BenchmarkError,
-    benchmark::problems,
+    benchmark::{TestSets, problems},
     data_file::data_file,
     records::{Record, read_records},
 };
@@ -55,6 +55,10 @@ impl Benchmark for Psb2 {
 
     fn source(&self) -> &'static str {
         "https://zenodo.org/records/5084812"
+    }
+
+    fn tests(&self) -> TestSets {
+        TestSets { visible: "the first 5 validation tests", hidden: Some("`random_test`, less the validation tests") }
     }
 
     fn languages(&self) -> &'static [Language] {

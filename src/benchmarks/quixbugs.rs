@@ -3,7 +3,7 @@ use std::{path::Path, sync::Arc};
 use super::{
     Benchmark, BenchmarkError,
     assertions::assertion_suite,
-    benchmark::problems,
+    benchmark::{TestSets, problems},
     changed_lines::changed_lines,
     data_file::data_file,
     feedback::Split,
@@ -40,6 +40,14 @@ impl Benchmark for QuixBugs {
 
     fn source(&self) -> &'static str {
         "https://github.com/jkoppel/QuixBugs"
+    }
+
+    fn tests(&self) -> TestSets {
+        TestSets { visible: "all", hidden: None }
+    }
+
+    fn has_starters(&self) -> bool {
+        true
     }
 
     fn languages(&self) -> &'static [Language] {

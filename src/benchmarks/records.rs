@@ -183,6 +183,26 @@ impl Record {
         items.iter().map(|item| self.as_code(field, item)).collect()
     }
 
+    /// A field of source code: a text, or an array of lines, of which the first `most` count.
+    pub fn code_or_lines(&self, field: &str, most: usize) -> Result<String, BenchmarkError> {
+        match self.required(field)? {
+            Value::Array(_) => {
+                let lines = self.code_list(field)?;
+                Ok(lines.iter().take(most).map(|line| format!("{}\n", line.trim_end())).collect())
+            }
+            value if most == usize::MAX => self.as_code(field, value),
+            value => Err(self.expected(field, "an array of lines, since only the first of them count", value)),
+        }
+    }
+
+    /// A field that holds a string or a whole number, as text.
+    pub fn word(&self, field: &str) -> Result<String, BenchmarkError> {
+        match self.required(field)? {
+            Value::Number(number) if number.is_u64() => Ok(number.to_string()),
+            value => self.as_string(field, value).map(str::to_owned),
+        }
+    }
+
     /// A field of named texts of source code, in the order of the file; absent counts as none.
     pub fn texts(&self, field: &str) -> Result<Vec<(&str, String)>, BenchmarkError> {
         let Some(value) = self.value(field) else { return Ok(Vec::new()) };

@@ -118,8 +118,7 @@ fn problem(mut root: Section<'_>) -> Option<(Problem, Range<usize>)> {
 fn id<'d>(root: &mut Section<'d>) -> Option<Field<&'d str>> {
     let id = root.string("id");
     let id = root.required("id", "the name of the task", id)?;
-    let fits = !id.value.is_empty() && id.value.len() <= MAX_ID_BYTES;
-    if fits && id.value.chars().all(|character| character.is_alphanumeric() || "-_./".contains(character)) {
+    if is_task_id(id.value) {
         return Some(id);
     }
     let hint = format!("letters, digits and - _ . / make an id, at most {MAX_ID_BYTES} bytes");
@@ -127,7 +126,14 @@ fn id<'d>(root: &mut Section<'d>) -> Option<Field<&'d str>> {
     None
 }
 
-fn language(root: &mut Section<'_>) -> Option<Language> {
+/// Whether `text` can name a task.
+pub(super) fn is_task_id(text: &str) -> bool {
+    let fits = !text.is_empty() && text.len() <= MAX_ID_BYTES;
+    fits && text.chars().all(|character| character.is_alphanumeric() || "-_./".contains(character))
+}
+
+/// The language that the file names.
+pub(super) fn language(root: &mut Section<'_>) -> Option<Language> {
     let name = root.string("language");
     let name = root.required("language", "the language of the program", name)?;
     let language = Language::from_name(name.value);
@@ -187,7 +193,7 @@ fn program(root: &mut Section<'_>, key: &'static str, subject: &Subject<'_, '_>)
 }
 
 /// Whether the text defines the function; `None` where it is not of the language.
-fn defines(language: Language, text: &str, name: &str) -> Option<bool> {
+pub(super) fn defines(language: Language, text: &str, name: &str) -> Option<bool> {
     if language == Language::Python {
         let python = PythonText::parse(text).ok().filter(|python| python.first_error().is_none())?;
         return Some(python.definition(name).is_some());
@@ -320,7 +326,8 @@ impl<'d> Tests<'d> {
     }
 }
 
-fn limits(mut section: Section<'_>, default: Limits) -> Limits {
+/// The limits of a section; what it does not say is as in `default`.
+pub(super) fn limits(mut section: Section<'_>, default: Limits) -> Limits {
     let number = |field: Option<Field<u64>>, default: u64| field.map_or(default, |field| field.value);
     let limits = Limits {
         test_cpu_ms: number(section.positive("test_cpu_ms"), default.test_cpu_ms),

@@ -105,6 +105,11 @@ impl<'d> Section<'d> {
         self.table.get(key)
     }
 
+    /// Its dotted name, empty for the file itself.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// The name of `key` with those of the tables around it.
     pub fn full_name(&self, key: &str) -> String {
         if self.name.is_empty() { key.to_owned() } else { format!("{}.{key}", self.name) }
@@ -145,6 +150,17 @@ impl<'d> Section<'d> {
             return None;
         }
         Some(field)
+    }
+
+    /// A string, or an array of strings, of which there is at least one; none of them is empty.
+    pub fn names(&mut self, key: &'static str) -> Option<Vec<String>> {
+        let name = |value: &DeValue<'_>| value.as_str().filter(|name| !name.is_empty()).map(str::to_owned);
+        let field = self.typed(key, "the name of a field, or an array of names", |value| match value.as_array() {
+            Some(items) if !items.is_empty() => items.iter().map(|item| name(item.get_ref())).collect(),
+            Some(_) => None,
+            None => name(value).map(|name| vec![name]),
+        })?;
+        Some(field.value)
     }
 
     /// A whole number from 1.

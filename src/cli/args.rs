@@ -2,7 +2,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use super::{bundle::BundleArgs, export::ExportArgs, merge::MergeArgs, reproduce::ReproduceArgs, trace::TraceVerb};
+use super::{
+    benchmarks::BenchmarksVerb, bundle::BundleArgs, export::ExportArgs, merge::MergeArgs, reproduce::ReproduceArgs,
+    trace::TraceVerb,
+};
 use crate::{conversation::CacheMode, domain::FeedbackSet, evaluation::Shard, sandbox::Backends};
 
 /// Runs, traces and compares arrangements of LLM roles that write and repair programs.
@@ -34,6 +37,9 @@ pub enum Verb {
     Reproduce(ReproduceArgs),
     /// Run programs that exist against visible and hidden tests.
     Judge(JudgeArgs),
+    /// List the data sets that can be named, judge their own programs, and download their files.
+    #[command(subcommand)]
+    Benchmarks(BenchmarksVerb),
     /// Check, draw and compare arrangements.
     #[command(subcommand)]
     Topology(TopologyVerb),
@@ -70,16 +76,17 @@ pub struct TaskSource {
     /// A folder of task files.
     #[arg(long, value_name = "DIR")]
     pub tasks: Option<PathBuf>,
-    /// A public data set: humaneval, humaneval-x, humanevalfix, humaneval-java, quixbugs, mbpp or psb2; needs
-    /// --path.
-    #[arg(long, value_name = "NAME")]
+    /// A public data set: humaneval, humaneval-x, humanevalfix, humaneval-java, quixbugs, mbpp or psb2; or a mapping of a JSON
+    /// Lines file of yours (docs/tasks.md).
+    #[arg(long, value_name = "NAME|FILE.toml")]
     pub benchmark: Option<String>,
 }
 
 /// Where a data set is and what is taken of it.
 #[derive(Args, Clone, Debug)]
 pub struct DataArgs {
-    /// File of the data set, or the folder that it is in.
+    /// File of the data set, or the folder that it is in [default: the folder NAME in ROLECALL_DATASETS, else in
+    /// rolecall/datasets in the user's data directory].
     #[arg(long, value_name = "PATH")]
     pub path: Option<PathBuf>,
     /// Language of the data set's programs: python, cpp, java, javascript, go, rust [default: python, or the only one].
@@ -95,6 +102,9 @@ pub struct DataArgs {
     /// Only the task with this id. May be given several times.
     #[arg(long, value_name = "ID")]
     pub task_id: Vec<String>,
+    /// Only the tasks whose ids stand in this file, one a line; blank lines and those that begin with # do not count.
+    #[arg(long, value_name = "FILE")]
+    pub task_ids: Option<PathBuf>,
 }
 
 /// Which tests feed back to the roles.

@@ -2,7 +2,7 @@ use clap::Parser;
 
 use super::{
     args::{Cli, TopologyVerb, Verb},
-    bundle, doctor,
+    benchmarks, bundle, doctor,
     exit::{Exit, Failure},
     export, judge, machine, merge, models, reproduce, resume, roles, run, runs, terminal, topology, trace,
 };
@@ -54,6 +54,7 @@ fn carry_out(cli: Cli) -> Result<u8, Failure> {
         Verb::Bundle(args) => bundle::bundle(&args)?.code(),
         Verb::Reproduce(args) => on_actors(reproduce::reproduce(args))?.code(),
         Verb::Judge(args) => on_actors(async move { judge::judge(&args).await })?.code(),
+        Verb::Benchmarks(verb) => on_actors(benchmarks::benchmarks(verb))?.code(),
         Verb::Topology(TopologyVerb::Check { file, prompts, json }) => {
             topology::check_with(&file, &Overrides::default().with_prompts(prompts.as_deref()), json).say()
         }

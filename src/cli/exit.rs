@@ -3,7 +3,8 @@
 pub enum Exit {
     /// Every conversation ended, solved or not.
     Ended,
-    /// Some ended as `failed`, or by a fault of this machine; something was not delivered.
+    /// Some ended as `failed`, or by a fault of this machine; something was not delivered or not to be had; a data set's own
+    /// programs are not as they should be.
     SomeFailed,
     /// Usage, configuration, task or data file.
     Usage,

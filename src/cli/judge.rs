@@ -120,16 +120,29 @@ fn from_samples(file: &Path, problems: &[Arc<Problem>]) -> Result<Vec<Entry>, Fa
 
 /// The judgement of each suite, by its name.
 async fn judge_one(entry: &Entry, sandbox: &dyn Sandbox) -> Result<Vec<(&'static str, Judgement)>, SandboxError> {
-    let task = &entry.problem.task;
-    let withheld = [("validation", &entry.problem.validation), ("hidden", &entry.problem.hidden)];
+    judgements(&entry.problem, &entry.program, sandbox, &CancellationToken::new()).await
+}
+
+/// The judgement of a program by each suite of a task, by the suite's name.
+///
+/// # Errors
+/// A fault of the machine that comes twice; `stop` fires.
+pub async fn judgements(
+    problem: &Problem,
+    program: &Arc<Program>,
+    sandbox: &dyn Sandbox,
+    stop: &CancellationToken,
+) -> Result<Vec<(&'static str, Judgement)>, SandboxError> {
+    let task = &problem.task;
+    let withheld = [("validation", &problem.validation), ("hidden", &problem.hidden)];
     let withheld = withheld.into_iter().filter_map(|(set, tests)| Some((set, tests.as_ref()?.reveal().clone())));
     let mut judgements = Vec::new();
     for (set, tests) in [("visible", task.visible.clone())].into_iter().chain(withheld) {
-        let job = Job::of(task, entry.program.clone(), tests);
-        let never = CancellationToken::new();
-        let judgement = match sandbox.judge(&job, &never).await {
+        let job = Job::of(task, program.clone(), tests);
+        let judgement = match sandbox.judge(&job, stop).await {
+            Err(SandboxError::Cancelled) => return Err(SandboxError::Cancelled),
             // A fault of the machine is retried once.
-            Err(_) => sandbox.judge(&job, &never).await?,
+            Err(_) => sandbox.judge(&job, stop).await?,
             Ok(judgement) => judgement,
         };
         judgements.push((set, judgement));

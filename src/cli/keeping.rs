@@ -1,6 +1,11 @@
 //! Which run this is, and where it is kept: a new one, or one that goes on.
 
-use std::{collections::BTreeMap, env, path::PathBuf, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    env,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
@@ -136,6 +141,8 @@ pub struct Undertaking {
     pub planned: usize,
     /// The part of it that is asked for.
     pub shard: Option<ShardAsked>,
+    /// Where its data set was found, where the command does not say where that is.
+    pub data: Option<PathBuf>,
 }
 
 impl Undertaking {
@@ -203,7 +210,7 @@ impl Keeping {
         let (run, planned) = (shard.as_ref().map_or(kept_as, |shard| shard.of), what.planned_here());
         let facts = RunFacts {
             code_version: env!("CARGO_PKG_VERSION").to_owned(),
-            arguments: env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
+            arguments: arguments(what.data.as_deref()),
             environment: Some(machine::deciding_variables()),
             folder: env::current_dir().map_err(|error| Failure::usage(format!("the current folder: {error}")))?,
             seed,
@@ -402,4 +409,11 @@ fn changed_since(run: &str, what: &str) -> Failure {
         "run {run} cannot go on: {what} changed since it was begun\n  hint: put it back as it was, or begin another run \
          with --new"
     ))
+}
+
+/// The command as it was given, and where its data set was found: it must be the same one when the run goes on.
+fn arguments(data: Option<&Path>) -> Vec<String> {
+    let given = env::args_os().map(|argument| argument.to_string_lossy().into_owned());
+    let path = data.map(|folder| ["--path".to_owned(), folder.to_string_lossy().into_owned()]);
+    given.chain(path.into_iter().flatten()).collect()
 }

@@ -1,6 +1,7 @@
 //! The command line: one file per verb.
 
 mod args;
+mod benchmarks;
 mod bundle;
 mod carried;
 mod cast;

@@ -103,5 +103,6 @@ fn undertaking(args: &RunArgs, plan: &Plan, problems: &[Arc<Problem>], examples:
         topology: plan.name.clone(),
         planned: problems.len() * args.samples() as usize,
         shard: ShardAsked::of(args),
+        data: problems::found(&args.source, &args.data),
     }
 }

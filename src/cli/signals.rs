@@ -15,12 +15,19 @@ use super::{exit::Exit, terminal};
 pub struct Stop {
     token: CancellationToken,
     why: Arc<OnceLock<Exit>>,
+    /// What ends then, in words.
+    open: &'static str,
 }
 
 impl Stop {
     /// Listens from now on. The first signal ends the run cleanly, the second at once.
     pub fn listen() -> Self {
-        let stop = Self { token: CancellationToken::new(), why: Arc::default() };
+        Self::listen_for("open conversations")
+    }
+
+    /// The same, where something else than conversations is open.
+    pub fn listen_for(open: &'static str) -> Self {
+        let stop = Self { token: CancellationToken::new(), why: Arc::default(), open };
         let kinds = [
             (SignalKind::interrupt(), "interrupted", Exit::Interrupted),
             (SignalKind::terminate(), "told to end", Exit::Terminated),
@@ -40,7 +47,7 @@ impl Stop {
             if self.token.is_cancelled() {
                 std::process::exit(i32::from(exit.code()));
             }
-            terminal::talk(&format!("{words}: ending open conversations (once more to leave at once)"));
+            terminal::talk(&format!("{words}: ending {} (once more to leave at once)", self.open));
             self.because(exit);
         }
     }

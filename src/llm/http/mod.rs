@@ -28,4 +28,4 @@ pub use key::{ApiKey, VARIABLE_FORM, is_key_variable};
 pub(super) use pace::Pace;
 pub use pace::PaceLimits;
 pub(super) use transport::{Call, Cost, Policy};
-pub use url::check_url;
+pub use url::{check_url, is_loopback};

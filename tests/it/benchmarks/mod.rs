@@ -1,8 +1,11 @@
 //! Loading problems: public data sets, our own task files, samples, and files that somebody broke.
 
 mod bad_files;
+mod commands;
 mod example_tasks;
+mod fetching;
 mod languages;
+mod mapping;
 mod psb2;
 mod public_data;
 mod sets;
