@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeMap,
-    env,
     path::{Path, PathBuf},
 };
 
@@ -14,7 +13,6 @@ use super::{
     carried::{Carried, HOME},
     exit::{Exit, Failure},
     keeping::RunFacts,
-    machine,
     prepared::{self, Prepared},
     replayed::Replayed,
     store::{find, open_kept},
@@ -85,7 +83,6 @@ pub fn bundle(args: &BundleArgs) -> Result<Exit, Failure> {
     let store = open_kept(&args.store)?;
     let row = find(&store, &args.run)?;
     let facts = RunFacts::of(&row)?;
-    machine::take_variables_of_run(facts.environment.as_ref());
     if row.state != RunState::Ended || store.is_running(&row.run) {
         let hint = format!("hint: rolecall resume {}", row.run);
         return Err(Failure::usage(format!("run {} has not ended\n  {hint}", row.run)));
@@ -99,8 +96,7 @@ pub fn bundle(args: &BundleArgs) -> Result<Exit, Failure> {
     let out = args.out.clone().unwrap_or_else(|| format!("{}.rolecall.tar.gz", row.run).into());
     let out = std::path::absolute(&out).map_err(|error| Failure::usage(format!("{}: {error}", out.display())))?;
     let store_folder = std::path::absolute(store.folder()).map_err(Failure::store)?;
-    env::set_current_dir(&facts.folder)
-        .map_err(|error| Failure::usage(format!("the run was begun in {}: {error}", facts.folder.display())))?;
+    facts.enter()?;
     let (read, files) = with_files_read(|| Read::again(&facts, &store_folder));
     let Read { tasks, plan, run_args } = read?;
     let carried = Carried::new(&facts.folder, &facts.arguments, files.keys());
@@ -168,12 +164,7 @@ impl Read {
         let checked = prepared::load(&run_args, replayed.as_ref())?;
         prepared::refuse_endpoints(&checked.plan)?;
         let Prepared { undertaking, .. } = Prepared::of(&run_args, &checked, replayed.as_ref())?;
-        let changed: Vec<&str> = (undertaking.parts.iter())
-            .filter(|(part, hash)| facts.parts.get(*part) != Some(*hash))
-            .map(|(part, _)| part.as_str())
-            .collect();
-        if !changed.is_empty() {
-            let changed = changed.join(" and ");
+        if let Some(changed) = facts.changed(&undertaking.parts) {
             return Err(Failure::usage(format!(
                 "{changed} changed since the run was begun: it cannot be made again from that"
             )));

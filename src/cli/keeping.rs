@@ -106,6 +106,23 @@ impl RunFacts {
         serde_json::from_value(row.facts.clone())
             .map_err(|error| Failure::store(format!("what is stored of run {} does not read: {error}", row.run)))
     }
+
+    /// What is other than when the run was begun, of all that it was asked to do; `None` where nothing is.
+    pub fn changed(&self, parts: &BTreeMap<String, String>) -> Option<String> {
+        let changed = parts.iter().filter(|(part, hash)| self.parts.get(*part) != Some(*hash));
+        let changed: Vec<&str> = changed.map(|(part, _)| part.as_str()).collect();
+        (!changed.is_empty()).then(|| changed.join(" and "))
+    }
+
+    /// Goes to where the run was begun: its folder, and the variables that decided what it is.
+    ///
+    /// # Errors
+    /// The folder is not there any more.
+    pub fn enter(&self) -> Result<(), Failure> {
+        machine::take_variables_of_run(self.environment.as_ref());
+        env::set_current_dir(&self.folder)
+            .map_err(|error| Failure::usage(format!("the run was begun in {}: {error}", self.folder.display())))
+    }
 }
 
 /// The run that this process is.
@@ -241,12 +258,8 @@ impl Keeping {
         let run = Uuid::parse_str(&row.run).map(|own| facts.shard.as_ref().map_or(RunId(own), |shard| shard.of));
         let run = run.map_err(|error| Failure::store(format!("what is stored of run {}: {error}", row.run)))?;
         let lock = store.hold_run(&row.run)?.ok_or_else(|| running(&row.run))?;
-        let changed: Vec<&str> = (what.parts.iter())
-            .filter(|(part, hash)| facts.parts.get(*part) != Some(*hash))
-            .map(|(part, _)| part.as_str())
-            .collect();
-        if !changed.is_empty() {
-            return Err(changed_since(&row.run, &changed.join(" and ")));
+        if let Some(changed) = facts.changed(&what.parts) {
+            return Err(changed_since(&row.run, &changed));
         }
         if facts.code_version != env!("CARGO_PKG_VERSION") {
             terminal::talk(&format!(

@@ -1,13 +1,12 @@
 //! `rolecall resume`: goes on with a run.
 
-use std::{env, fs};
+use std::fs;
 
 use super::{
     args::ResumeArgs,
     bundle::command,
     exit::{Exit, Failure},
     keeping::RunFacts,
-    machine,
     run::{Beginning, run},
     store,
 };
@@ -24,10 +23,8 @@ pub async fn resume(args: ResumeArgs) -> Result<Exit, Failure> {
         None => newest(store.runs()?)?,
     };
     let facts = RunFacts::of(&row)?;
-    machine::take_variables_of_run(facts.environment.as_ref());
     let folder = fs::canonicalize(store.folder()).map_err(Failure::store)?;
-    env::set_current_dir(&facts.folder)
-        .map_err(|error| Failure::usage(format!("the run was begun in {}: {error}", facts.folder.display())))?;
+    facts.enter()?;
     let mut run_args = command(&facts.arguments)?;
     run_args.json = args.json;
     // Where a recorded run is asked again, that is read too; of a merged run, it need not be where the shards were.

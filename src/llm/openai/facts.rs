@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use reqwest::Client;
+use reqwest::{Client, RequestBuilder, Response};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::settings::{OpenAiSettings, check_base_url};
-use crate::llm::http::{Failure, Policy};
+use crate::llm::http::{ApiKey, Failure, Policy};
 
 /// What is kept of one answer, in bytes.
 const MOST_BYTES: usize = 64 << 10;
@@ -73,29 +73,41 @@ impl<'a> FactAsker<'a> {
         let mut url = self.base.clone();
         url.set_path(path);
         let key = &self.settings.api_key;
-        let words = |error: reqwest::Error| {
-            let mut cause: &dyn std::error::Error = &error;
-            while let Some(source) = cause.source() {
-                cause = source;
-            }
-            key.mask(&cause.to_string())
-        };
-        let request = self.http.get(url).timeout(LONGEST);
-        let request = if key.reveal().is_empty() { request } else { request.bearer_auth(key.reveal()) };
-        let mut response = request.send().await.map_err(words)?;
+        let words = |error: reqwest::Error| words(key, &error);
+        let response = with_key(key, self.http.get(url).timeout(LONGEST)).send().await.map_err(words)?;
         let status = response.status();
-        let mut body = Vec::new();
-        while let Some(bytes) = response.chunk().await.map_err(words)? {
-            body.extend_from_slice(&bytes);
-            if body.len() > MOST_BYTES {
-                body.truncate(MOST_BYTES);
-                break;
-            }
-        }
+        let body = whole(response, MOST_BYTES).await.map_err(words)?;
         if status.is_success() {
             return Ok(key.mask(&String::from_utf8_lossy(&body)));
         }
         let failure = Failure::answer(status.as_u16(), &body);
         Err(key.mask(&format!("{}: {failure}", status.as_u16())))
     }
+}
+
+/// The request with the key, where there is one.
+pub(super) fn with_key(key: &ApiKey, request: RequestBuilder) -> RequestBuilder {
+    if key.reveal().is_empty() { request } else { request.bearer_auth(key.reveal()) }
+}
+
+/// What was at the bottom of an error, with the key masked.
+pub(super) fn words(key: &ApiKey, error: &reqwest::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(source) = cause.source() {
+        cause = source;
+    }
+    key.mask(&cause.to_string())
+}
+
+/// The first `most` bytes of an answer.
+pub(super) async fn whole(mut response: Response, most: usize) -> Result<Vec<u8>, reqwest::Error> {
+    let mut body = Vec::new();
+    while let Some(bytes) = response.chunk().await? {
+        body.extend_from_slice(&bytes);
+        if body.len() > most {
+            body.truncate(most);
+            break;
+        }
+    }
+    Ok(body)
 }

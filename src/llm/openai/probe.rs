@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use url::Url;
 
 use super::{
-    facts::FactAsker,
+    facts::{FactAsker, whole, with_key, words},
     reply::{error_inside, model_ids, usage},
     settings::{OpenAiSettings, check_base_url},
 };
@@ -217,19 +217,6 @@ impl Asker<'_> {
         url
     }
 
-    fn with_key(&self, request: reqwest::RequestBuilder) -> reqwest::RequestBuilder {
-        let key = self.settings.api_key.reveal();
-        if key.is_empty() { request } else { request.bearer_auth(key) }
-    }
-
-    fn words(&self, error: &reqwest::Error) -> String {
-        let mut cause: &dyn std::error::Error = error;
-        while let Some(source) = cause.source() {
-            cause = source;
-        }
-        self.settings.api_key.mask(&cause.to_string())
-    }
-
     async fn ask(&self, probe: &mut Probe, wishes: &[Wish]) -> Result<Answer, Failure> {
         let mut body = self.settings.extra.clone();
         set(&mut body, "model", json!(probe.model));
@@ -238,8 +225,11 @@ impl Asker<'_> {
         wishes.iter().for_each(|(_, add)| add(&mut body));
         probe.calls += 1;
         let begun = Instant::now();
-        let broken = |error: reqwest::Error| Failure::transport("send", Class::Retry, self.words(&error));
-        let request = self.with_key(self.http.post(self.url("chat/completions"))).json(&body).timeout(self.timeout);
+        let broken =
+            |error: reqwest::Error| Failure::transport("send", Class::Retry, words(&self.settings.api_key, &error));
+        let request = with_key(&self.settings.api_key, self.http.post(self.url("chat/completions")))
+            .json(&body)
+            .timeout(self.timeout);
         let response = request.send().await.map_err(broken)?;
         let status = response.status().as_u16();
         let is_stream = response
@@ -265,7 +255,8 @@ impl Asker<'_> {
     }
 
     async fn read_events(&self, mut response: Response, answer: &mut Answer, begun: Instant) -> Result<(), Failure> {
-        let broken = |error: reqwest::Error| Failure::transport("body", Class::Retry, self.words(&error));
+        let broken =
+            |error: reqwest::Error| Failure::transport("body", Class::Retry, words(&self.settings.api_key, &error));
         let (mut reader, mut read) = (EventReader::default(), 0);
         let mut events = Vec::new();
         while let Some(bytes) = response.chunk().await.map_err(broken)? {
@@ -309,16 +300,4 @@ impl Answer {
             self.logprobs |= choice.get("logprobs").is_some_and(Value::is_object);
         }
     }
-}
-
-async fn whole(mut response: Response, most: usize) -> Result<Vec<u8>, reqwest::Error> {
-    let mut body = Vec::new();
-    while let Some(bytes) = response.chunk().await? {
-        body.extend_from_slice(&bytes);
-        if body.len() > most {
-            body.truncate(most);
-            break;
-        }
-    }
-    Ok(body)
 }
